@@ -1,0 +1,253 @@
+//! Argument and answer schemas from types, in the one form that every client takes.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Map, Value};
+
+/// Keyword under which hints for the people's door ride: `positional`, `short`, `value`, `hidden`, `command`.
+pub const FOR_PEOPLE: &str = "x-cli";
+
+/// Description and normalised schema of an operation's arguments.
+#[must_use]
+pub fn arguments_of<T: JsonSchema>() -> (String, Value) {
+    let mut schema = generate::<T>(false);
+    let description = take_description(&mut schema);
+    normalise(&mut schema);
+    if let Value::Object(map) = &mut schema {
+        map.entry("type").or_insert_with(|| "object".into());
+        map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        map.entry("additionalProperties").or_insert(Value::Bool(false));
+        map.shift_remove("default");
+    }
+    (description, schema)
+}
+
+/// Normalised schema of an answer.
+#[must_use]
+pub fn answer_of<T: JsonSchema>() -> Value {
+    let mut schema = generate::<T>(true);
+    take_description(&mut schema);
+    normalise_answer(&mut schema);
+    schema
+}
+
+fn generate<T: JsonSchema>(serialize: bool) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|s| {
+        s.inline_subschemas = true;
+        s.meta_schema = None;
+    });
+    let settings = if serialize { settings.for_serialize() } else { settings.for_deserialize() };
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn take_description(schema: &mut Value) -> String {
+    let text = schema.as_object_mut().and_then(|map| map.shift_remove("description"));
+    text.as_ref().and_then(Value::as_str).map(unwrap_lines).unwrap_or_default()
+}
+
+/// A doc comment as prose: lines of one paragraph are joined.
+fn unwrap_lines(text: &str) -> String {
+    text.split("\n\n")
+        .map(|p| p.split('\n').map(str::trim).collect::<Vec<_>>().join(" "))
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+/// Drops what clients stumble over or do not need, and closes objects.
+pub fn normalise(schema: &mut Value) {
+    walk(schema, true);
+}
+
+fn normalise_answer(schema: &mut Value) {
+    walk(schema, false);
+}
+
+fn walk(schema: &mut Value, close: bool) {
+    let Value::Object(map) = schema else { return };
+    for keyword in ["$schema", "title", "writeOnly", "readOnly"] {
+        map.shift_remove(keyword);
+    }
+    // Integer formats are Rust's (`uint32`), not JSON Schema's.
+    if map
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|f| f.starts_with("uint") || f.starts_with("int") || f == "float" || f == "double")
+    {
+        map.shift_remove("format");
+    }
+    if matches!(map.get("default"), Some(Value::Null)) || map.get("default").is_some_and(is_empty) {
+        map.shift_remove("default");
+    }
+    if let Some(Value::String(text)) = map.get_mut("description") {
+        *text = unwrap_lines(text);
+    }
+    drop_null_type(map, close);
+    collapse_constants(map);
+    if close && map.contains_key("properties") && !map.contains_key("additionalProperties") {
+        map.insert("additionalProperties".into(), Value::Bool(false));
+    }
+    if map.get("required").is_some_and(is_empty) {
+        map.shift_remove("required");
+    }
+    for keyword in ["properties", "patternProperties", "$defs"] {
+        if let Some(Value::Object(inner)) = map.get_mut(keyword) {
+            inner.values_mut().for_each(|s| walk(s, close));
+        }
+    }
+    for keyword in ["items", "additionalProperties", "not"] {
+        if let Some(inner) = map.get_mut(keyword) {
+            walk(inner, close);
+        }
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        if let Some(Value::Array(inner)) = map.get_mut(keyword) {
+            inner.iter_mut().for_each(|s| walk(s, close));
+        }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+/// `null` means absent for every argument, so no schema of arguments names it; answers keep it where they can hold it.
+fn drop_null_type(map: &mut Map<String, Value>, arguments: bool) {
+    if !arguments {
+        return;
+    }
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|t| t != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|v| !v.is_null());
+    }
+    if let Some(Value::Array(options)) = map.get_mut("anyOf") {
+        options.retain(|o| o.get("type").and_then(Value::as_str) != Some("null"));
+        if let [Value::Object(_)] = options.as_slice() {
+            let Some(Value::Array(mut only)) = map.shift_remove("anyOf") else { return };
+            if let Some(Value::Object(inner)) = only.pop() {
+                for (key, value) in inner {
+                    map.entry(key).or_insert(value);
+                }
+                drop_null_type(map, arguments);
+            }
+        }
+    }
+}
+
+/// Documented enum values come as `oneOf` constants; an `enum` says the same in a tenth of the bytes.
+fn collapse_constants(map: &mut Map<String, Value>) {
+    for keyword in ["oneOf", "anyOf"] {
+        let Some(Value::Array(options)) = map.get(keyword) else { continue };
+        let mut values = Vec::new();
+        for option in options {
+            match (option.get("const"), option.get("enum").and_then(Value::as_array)) {
+                (Some(value), _) => values.push(value.clone()),
+                (None, Some(several)) => values.extend(several.iter().cloned()),
+                (None, None) => return,
+            }
+        }
+        if values.iter().all(Value::is_string) {
+            map.shift_remove(keyword);
+            map.insert("type".into(), "string".into());
+            map.insert("enum".into(), Value::Array(values));
+        }
+    }
+}
+
+/// The schema as agents see it: without the hints for people.
+#[must_use]
+pub fn for_agents(schema: &Value) -> Value {
+    let mut shown = schema.clone();
+    strip(&mut shown);
+    shown
+}
+
+fn strip(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.shift_remove(FOR_PEOPLE);
+            map.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    /// Lists things
+    /// of a kind.
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Things {
+        /// Which kind.
+        #[schemars(extend("x-cli" = {"positional": 1}))]
+        kind: Kind,
+        /// How many.
+        #[serde(default = "ten")]
+        limit: u32,
+        /// Where.
+        namespace: Option<String>,
+        /// Labels.
+        #[serde(default)]
+        labels: std::collections::BTreeMap<String, String>,
+        #[serde(default)]
+        inner: Option<Inner>,
+        #[serde(flatten)]
+        targets: Targets,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Kind {
+        /// Round ones.
+        Round,
+        /// Flat ones.
+        Flat,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Inner {
+        on: bool,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Targets {
+        /// Names.
+        #[serde(default)]
+        clusters: Vec<String>,
+    }
+    fn ten() -> u32 {
+        10
+    }
+
+    #[test]
+    fn an_6_04_an_6_05_schemas_have_the_one_form() {
+        let (description, schema) = arguments_of::<Things>();
+        assert_eq!(description, "Lists things of a kind.");
+        assert_eq!(
+            for_agents(&schema),
+            json!({"type": "object", "properties": {
+                "kind": {"description": "Which kind.", "type": "string", "enum": ["round", "flat"]},
+                "limit": {"description": "How many.", "type": "integer", "minimum": 0, "default": 10},
+                "namespace": {"description": "Where.", "type": "string"},
+                "labels": {"description": "Labels.", "type": "object", "additionalProperties": {"type": "string"}},
+                "inner": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"], "additionalProperties": false},
+                "clusters": {"description": "Names.", "type": "array", "items": {"type": "string"}}
+            }, "required": ["kind"], "additionalProperties": false})
+        );
+        assert_eq!(schema["properties"]["kind"]["x-cli"], json!({"positional": 1}));
+    }
+}

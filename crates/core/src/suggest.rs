@@ -1,0 +1,40 @@
+//! Did-you-mean.
+
+/// The candidate nearest to `word`, if it is near enough to be what was meant.
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).max(2);
+    let folded = word.to_lowercase().replace(['_', '.'], "-");
+    candidates
+        .into_iter()
+        .map(|c| (strsim::damerau_levenshtein(&folded, &c.to_lowercase().replace(['_', '.'], "-")), c))
+        .filter(|(distance, c)| *distance <= limit && *distance < c.chars().count().max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, c)| c)
+}
+
+/// `a, b or c`, for messages that list what is allowed.
+#[must_use]
+pub fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<_> = words.into_iter().collect();
+    match words.as_slice() {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let known = ["box.add-candy", "box.build", "candy.set"];
+        assert_eq!(nearest("box.add_candi", known), Some("box.add-candy"));
+        assert_eq!(nearest("box_build", known), Some("box.build"));
+        assert_eq!(nearest("zzzz", known), None);
+        assert_eq!(nearest("", known), None);
+        assert_eq!(one_of(["a", "b", "c"]), "a, b or c");
+    }
+}
