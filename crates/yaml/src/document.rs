@@ -1,6 +1,7 @@
 //! The span tree: every list, map, scalar and alias of a text with its place in it.
 
-use crate::place::{LineIndex, Limits, Place, Problem};
+use crate::path::{Path, Segment};
+use crate::place::{Limits, LineIndex, Place, Problem};
 use crate::scalar::{Meaning, Scalar};
 use crate::value::Yaml;
 use std::collections::HashMap;
@@ -121,6 +122,20 @@ impl Document {
     /// The whole document as JSON, aliases expanded; see [`Node::to_json`].
     pub fn to_json(&self) -> serde_json::Value {
         self.root().to_json()
+    }
+
+    /// The node at a path, aliases followed; `None` when there is none, or when `[name=x]` fits
+    /// several items.
+    pub fn find(&self, path: &Path) -> Option<Node<'_>> {
+        path.segments().iter().try_fold(self.root(), |node, segment| match segment {
+            Segment::Key(key) => node.get(key),
+            Segment::Index(index) => node.items().nth(*index),
+            Segment::Append => None,
+            Segment::Where { key, value } => {
+                let mut fitting = node.items().filter(|n| n.get(key).and_then(Node::source_text) == Some(value));
+                fitting.next().filter(|_| fitting.next().is_none())
+            }
+        })
     }
 
     pub(crate) fn node(&self, id: NodeId) -> Node<'_> {
@@ -343,9 +358,9 @@ impl<'a> Node<'a> {
                 Meaning::Float(_) | Meaning::BigInt | Meaning::Str => text.as_str().into(),
             },
             Body::Sequence(_) => node.items().map(Node::to_json).collect(),
-            Body::Mapping(_) => Value::Object(
-                node.entries().map(|(k, v)| (k.key_text().to_owned(), v.to_json())).collect(),
-            ),
+            Body::Mapping(_) => {
+                Value::Object(node.entries().map(|(k, v)| (k.key_text().to_owned(), v.to_json())).collect())
+            }
             // An alias resolves in one step, so nothing is left to follow.
             Body::Alias { .. } => Value::Null,
         }

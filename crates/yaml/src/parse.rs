@@ -6,7 +6,7 @@
 
 use crate::document::{Anchors, Body, Document, NodeData, NodeId, Style};
 use crate::lex;
-use crate::place::{BOM, LineIndex, Limits, Place, Problem};
+use crate::place::{BOM, Limits, LineIndex, Place, Problem};
 use crate::scalar::{self, Meaning, Overflow};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use std::collections::HashMap;
@@ -29,8 +29,7 @@ pub(crate) fn parse_bytes(bytes: &[u8], limits: Limits) -> Result<Document, Vec<
             let place = LineIndex::new(&good).place(&good, good.len());
             let byte = bytes.get(error.valid_up_to()).copied().unwrap_or(0);
             Err(vec![
-                Problem::new(place, format!("byte 0x{byte:02x} is not UTF-8"))
-                    .with_hint("save the file as UTF-8"),
+                Problem::new(place, format!("byte 0x{byte:02x} is not UTF-8")).with_hint("save the file as UTF-8"),
             ])
         }
     }
@@ -330,13 +329,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn meaning(
-        &mut self,
-        value: &str,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-        at: usize,
-    ) -> Meaning {
+    fn meaning(&mut self, value: &str, style: ScalarStyle, tag: Option<&Tag>, at: usize) -> Meaning {
         let wanted = match tag.map(tag_text) {
             None if style == ScalarStyle::Plain => None,
             None => return Meaning::Str,
@@ -363,12 +356,15 @@ impl<'t> Builder<'t> {
             (Some("float"), Meaning::Int(_) | Meaning::UInt(_) | Meaning::BigInt) => {
                 return self.whole_float(value, at);
             }
-            (Some(name), meaning) => (name, match name {
-                "null" => meaning == Meaning::Null,
-                "bool" => matches!(meaning, Meaning::Bool(_)),
-                "float" => matches!(meaning, Meaning::Float(_)),
-                _ => matches!(meaning, Meaning::Int(_) | Meaning::UInt(_) | Meaning::BigInt),
-            }),
+            (Some(name), meaning) => (
+                name,
+                match name {
+                    "null" => meaning == Meaning::Null,
+                    "bool" => matches!(meaning, Meaning::Bool(_)),
+                    "float" => matches!(meaning, Meaning::Float(_)),
+                    _ => matches!(meaning, Meaning::Int(_) | Meaning::UInt(_) | Meaning::BigInt),
+                },
+            ),
         };
         if !fits {
             self.problem(at, format!("`{value}` is not what its tag `!!{name}` says"));
@@ -392,8 +388,7 @@ impl<'t> Builder<'t> {
     }
 
     fn overflow(&mut self, at: usize, value: &str) {
-        self.problem(at, format!("number `{value}` is too large")).hint =
-            Some("quote it if it is text".to_owned());
+        self.problem(at, format!("number `{value}` is too large")).hint = Some("quote it if it is text".to_owned());
     }
 
     fn foreign_tag(&mut self, at: usize, tag: &str) {
@@ -408,9 +403,7 @@ impl<'t> Builder<'t> {
         }
         let name = self.text.get(start + 1..end).unwrap_or_default().to_owned();
         let target = self.anchors.get(&anchor).copied();
-        let (Some(target), Some((weight, height))) =
-            (target, target.and_then(|t| self.sizes.get(&t).copied()))
-        else {
+        let (Some(target), Some((weight, height))) = (target, target.and_then(|t| self.sizes.get(&t).copied())) else {
             self.problem(start, format!("alias `*{name}` stands inside what it stands for"));
             self.stop = true;
             return;

@@ -124,9 +124,7 @@ fn float_shaped(body: &str) -> bool {
     };
     let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
     let mantissa_fits = match mantissa.split_once('.') {
-        Some((whole, part)) => {
-            digits(whole) && digits(part) && !(whole.is_empty() && part.is_empty())
-        }
+        Some((whole, part)) => digits(whole) && digits(part) && !(whole.is_empty() && part.is_empty()),
         None => !mantissa.is_empty() && digits(mantissa),
     };
     let exponent_fits = exponent.is_none_or(|e| {
@@ -144,8 +142,22 @@ pub(crate) fn looks_typed(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     if matches!(
         lower.as_str(),
-        "" | "~" | "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n" | "=" | "<<"
-            | ".inf" | "+.inf" | "-.inf" | ".nan"
+        "" | "~"
+            | "null"
+            | "true"
+            | "false"
+            | "yes"
+            | "no"
+            | "on"
+            | "off"
+            | "y"
+            | "n"
+            | "="
+            | "<<"
+            | ".inf"
+            | "+.inf"
+            | "-.inf"
+            | ".nan"
     ) {
         return true;
     }
@@ -156,12 +168,11 @@ pub(crate) fn looks_typed(text: &str) -> bool {
 fn old_number(lower: &str) -> bool {
     let body = lower.strip_prefix(['+', '-']).unwrap_or(lower);
     let plain: String = body.chars().filter(|c| *c != '_').collect();
-    let prefixed = ["0x", "0o", "0b"].iter().any(|prefix| {
-        plain.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()))
-    });
+    let prefixed = ["0x", "0o", "0b"]
+        .iter()
+        .any(|prefix| plain.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit())));
     let starts_right = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let sexagesimal = plain.contains(':')
-        && plain.bytes().all(|b| b.is_ascii_digit() || b == b':' || b == b'.');
+    let sexagesimal = plain.contains(':') && plain.bytes().all(|b| b.is_ascii_digit() || b == b':' || b == b'.');
     prefixed || (starts_right && (plain.parse::<f64>().is_ok() || sexagesimal))
 }
 
@@ -216,9 +227,34 @@ mod tests {
     #[test]
     fn core_schema_texts() {
         for text in [
-            "yes", "no", "on", "off", "tRUE", "-", "+", ".", "-.", "0o", "0x", "0o8", "0xg", "-0x1",
-            "1_000", "1:30", "2026.100.0000", "1e", "1e+", "e1", "inf", "nan", "NaN", "+.nan",
-            "2026-11-30", "1.2.3", "0b1", "infinity",
+            "yes",
+            "no",
+            "on",
+            "off",
+            "tRUE",
+            "-",
+            "+",
+            ".",
+            "-.",
+            "0o",
+            "0x",
+            "0o8",
+            "0xg",
+            "-0x1",
+            "1_000",
+            "1:30",
+            "2026.100.0000",
+            "1e",
+            "1e+",
+            "e1",
+            "inf",
+            "nan",
+            "NaN",
+            "+.nan",
+            "2026-11-30",
+            "1.2.3",
+            "0b1",
+            "infinity",
         ] {
             assert_eq!(resolve(text), Ok(Meaning::Str), "{text}");
         }
@@ -235,9 +271,30 @@ mod tests {
     #[test]
     fn texts_that_some_reader_takes_for_another_type() {
         for text in [
-            "yes", "No", "ON", "off", "y", "null", "~", "", "12", "0777", "1_000", "1.5", "1_0.5",
-            "12:30", "-1:30:00", "2026-11-30", "2001-12-14t21:59:43.10-05:00", "0b11", "0x1F",
-            "<<", "=", ".inf", "1e400", "-0x1f",
+            "yes",
+            "No",
+            "ON",
+            "off",
+            "y",
+            "null",
+            "~",
+            "",
+            "12",
+            "0777",
+            "1_000",
+            "1.5",
+            "1_0.5",
+            "12:30",
+            "-1:30:00",
+            "2026-11-30",
+            "2001-12-14t21:59:43.10-05:00",
+            "0b11",
+            "0x1F",
+            "<<",
+            "=",
+            ".inf",
+            "1e400",
+            "-0x1f",
         ] {
             assert!(looks_typed(text), "{text}");
         }
