@@ -110,7 +110,7 @@ pub(crate) fn quoted_end(text: &str, start: usize) -> usize {
     text.len()
 }
 
-/// Start of the line that holds the offset.
+/// Start of the line that holds the offset, behind a byte order mark.
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let mut start = at.min(bytes.len());
@@ -121,6 +121,9 @@ pub(crate) fn line_start(text: &str, at: usize) -> usize {
             break;
         }
         start -= 1;
+    }
+    if start == 0 && text.starts_with(crate::place::BOM) {
+        start = crate::place::BOM.len();
     }
     start
 }
@@ -158,7 +161,6 @@ pub(crate) fn trailing_comment(text: &str, at: usize) -> Option<usize> {
 /// Is there only white space before the offset on its line?
 pub(crate) fn first_on_line(text: &str, at: usize) -> bool {
     let start = line_start(text, at);
-    let start = if start == 0 && text.starts_with(crate::place::BOM) { 3 } else { start };
     text.get(start..at).is_some_and(|lead| lead.bytes().all(is_blank))
 }
 
@@ -188,7 +190,7 @@ pub(crate) fn block_scalar_end(text: &str, header: usize, stop: usize, keep: boo
 }
 
 /// Length of the line end just before the offset.
-fn trailing_break(text: &str, at: usize) -> usize {
+pub(crate) fn trailing_break(text: &str, at: usize) -> usize {
     match text.get(..at) {
         Some(before) if before.ends_with("\r\n") => 2,
         Some(before) if before.ends_with(['\n', '\r']) => 1,

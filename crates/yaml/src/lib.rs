@@ -1,33 +1,47 @@
 //! YAML as people write it: one tree with places for reading, and edits that leave every byte alone
 //! that they are not about.
 //!
-//! Reading follows the core schema of YAML 1.2; `<<` is an ordinary key. A [`Document`] knows the place of
-//! every node, reports all problems it can find at once, and refuses what is too large, too deep or
-//! expands too far ([`Limits`]).
+//! Reading follows the core schema of YAML 1.2; `<<` is an ordinary key. A [`Document`] knows the
+//! place of every node, reports all problems it can find at once, and refuses what is too large,
+//! too deep or expands too far ([`Limits`]). [`Node`] is for readers of models: every error they
+//! report can name a line and column.
 //!
-//! Editing (being written; this is the shape):
+//! An [`Editor`] changes a text through a [`Path`]. Comments, blank lines, quotes, indentation, line
+//! endings and brackets elsewhere survive, because an edit is a replacement of a few bytes. The
+//! result is parsed again; if its value is not exactly what was asked for, the edit is refused.
 //!
-//! ```text
-//! Editor::new(text: &str, limits: Limits) -> Result<Editor, Vec<Problem>>
-//! Editor::document(&self) -> &Document           // the tree of the current text
-//! Editor::text(&self) -> &str;  Editor::into_text(self) -> String
-//! Editor::set(&mut self, path: &Path, value: &Yaml) -> Result<bool, EditError>      // false: nothing changed
-//! Editor::delete(&mut self, path: &Path) -> Result<bool, EditError>                 // false: was not there
-//! Editor::append(&mut self, path: &Path, items: &[Yaml]) -> Result<bool, EditError> // makes the list if need be
-//! Editor::remove_item(&mut self, path: &Path, item: &Yaml) -> Result<bool, EditError>
-//! EditError::problem(&self) -> Problem            // place and words
-//! Document::find(&self, path: &Path) -> Option<Node<'_>>
+//! ```
+//! use pintle_yaml::{Document, Editor, Limits, Path, Yaml};
+//!
+//! let text = "web:            # the front\n    candy: [svc]  # in order\n";
+//! let document = Document::parse(text, Limits::default()).unwrap();
+//! let candy = document.root().get("web").and_then(|web| web.get("candy")).unwrap();
+//! assert_eq!(candy.pos().to_string(), "2:12");
+//!
+//! let mut editor = Editor::new(text, Limits::default()).unwrap();
+//! editor.append(&Path::parse("web.candy").unwrap(), &[Yaml::text("proxy")]).unwrap();
+//! editor.set(&Path::parse("web.base").unwrap(), &Yaml::text("scratch")).unwrap();
+//! assert_eq!(
+//!     editor.text(),
+//!     "web:            # the front\n    candy: [svc, proxy]  # in order\n    base: scratch\n"
+//! );
 //! ```
 
+mod change;
 mod document;
+mod edit;
+mod emit;
+mod flow;
 mod lex;
 mod parse;
 mod path;
 mod place;
 mod scalar;
+mod splice;
 mod value;
 
 pub use document::{Document, Kind, Node, Style};
+pub use edit::{EditError, Editor};
 pub use path::{Path, PathError, Segment};
 pub use place::{Limits, Place, Problem};
 pub use scalar::Scalar;
