@@ -7,7 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::{End, Trouble, place::Place, results::{Outcome, Results}};
+use crate::{
+    End, Trouble,
+    place::Place,
+    results::{Outcome, Results},
+};
 
 /// The families of rows, in the order of the summary.
 const FAMILIES: [&str; 8] = ["ch", "cw", "kt", "kw", "eg", "s", "si", "an"];
@@ -20,11 +24,8 @@ struct Row {
 }
 
 pub fn command(place: &Place, arguments: &[String]) -> Result<End, Trouble> {
-    let families: Vec<&str> = if arguments.is_empty() {
-        FAMILIES.to_vec()
-    } else {
-        arguments.iter().map(String::as_str).collect()
-    };
+    let families: Vec<&str> =
+        if arguments.is_empty() { FAMILIES.to_vec() } else { arguments.iter().map(String::as_str).collect() };
     if let Some(unknown) = families.iter().find(|family| !FAMILIES.contains(family)) {
         return Err(Trouble::Usage(format!("`{unknown}` is no family of rows; there are {}", FAMILIES.join(", "))));
     }
@@ -159,11 +160,8 @@ mod tests {
     #[test]
     fn only_a_passed_test_shows_a_row() {
         let rows = rows_of(&["ch_001", "ch_002", "ch_003"]);
-        let results = results(&[
-            ("ch_001_a", Outcome::Passed),
-            ("ch_002_b", Outcome::Failed),
-            ("ch_003_c", Outcome::Skipped),
-        ]);
+        let results =
+            results(&[("ch_001_a", Outcome::Passed), ("ch_002_b", Outcome::Failed), ("ch_003_c", Outcome::Skipped)]);
         assert_eq!(named(&rows, &results).into_iter().collect::<Vec<_>>(), ["ch_001"]);
     }
 

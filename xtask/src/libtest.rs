@@ -19,11 +19,21 @@ pub struct Summary {
     pub ignored: usize,
 }
 
+impl Summary {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+            ignored: self.ignored + other.ignored,
+        }
+    }
+}
+
 /// Everything a program printed about its tests.
 #[derive(Debug, Default)]
 pub struct Report {
     pub lines: Vec<Line>,
-    /// None when the program ended before its summary.
+    /// The sum of all summaries (doc tests have one for the merged ones and one for the rest). None when the program ended before its summary.
     pub summary: Option<Summary>,
 }
 
@@ -35,7 +45,7 @@ impl Report {
             if let Some(test) = line.strip_prefix("test ").and_then(test_line) {
                 report.lines.push(test);
             } else if let Some(summary) = line.strip_prefix("test result: ").and_then(summary_line) {
-                report.summary = Some(summary);
+                report.summary = Some(report.summary.unwrap_or_default().plus(summary));
             }
         }
         report

@@ -2,11 +2,7 @@
 //!
 //! Each command is a module; what they share is the place of things (`place`), running a program
 //! (`run`) and the results of the last test run (`results`).
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command line program talks on its streams"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks on its streams")]
 
 mod bench;
 mod coverage;

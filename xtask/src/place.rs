@@ -17,19 +17,14 @@ pub struct Place {
 impl Place {
     /// Finds the workspace from this program's own manifest, so that the current folder does not matter.
     pub fn find() -> Result<Self, Trouble> {
-        let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(
-            || PathBuf::from(env!("CARGO_MANIFEST_DIR")),
-            PathBuf::from,
-        );
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let root = manifest
             .parent()
             .map(Path::to_path_buf)
             .ok_or_else(|| Trouble::Other("the xtask manifest has no parent folder".into()))?;
         if !root.join("Cargo.lock").is_file() {
-            return Err(Trouble::Other(format!(
-                "`{}` is no workspace root: it has no Cargo.lock",
-                root.display()
-            )));
+            return Err(Trouble::Other(format!("`{}` is no workspace root: it has no Cargo.lock", root.display())));
         }
         let absolute = |path: PathBuf| if path.is_absolute() { path } else { root.join(path) };
         let target = std::env::var_os("CARGO_TARGET_DIR")
@@ -47,10 +42,5 @@ impl Place {
     /// A program of the optimised profile.
     pub fn release(&self, program: &str) -> PathBuf {
         self.target.join("release").join(program)
-    }
-
-    /// A program that npm linked.
-    pub fn npm_bin(&self, program: &str) -> PathBuf {
-        self.tools.join("node_modules/.bin").join(program)
     }
 }

@@ -66,9 +66,8 @@ impl Results {
     /// Takes over the tests of a filtered run and keeps the others.
     pub fn merge(&mut self, newer: Vec<Tested>) {
         for test in newer {
-            let same = |old: &&mut Tested| {
-                old.package == test.package && old.target == test.target && old.name == test.name
-            };
+            let same =
+                |old: &&mut Tested| old.package == test.package && old.target == test.target && old.name == test.name;
             match self.tests.iter_mut().find(same) {
                 Some(old) => *old = test,
                 None => self.tests.push(test),
@@ -93,10 +92,7 @@ mod tests {
 
     #[test]
     fn a_filtered_run_replaces_what_it_ran_and_keeps_the_rest() {
-        let mut results = Results {
-            whole: true,
-            tests: vec![test("a", Outcome::Failed), test("b", Outcome::Passed)],
-        };
+        let mut results = Results { whole: true, tests: vec![test("a", Outcome::Failed), test("b", Outcome::Passed)] };
         results.merge(vec![test("a", Outcome::Passed), test("c", Outcome::Skipped)]);
         assert_eq!(
             results.tests,

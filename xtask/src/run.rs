@@ -39,10 +39,8 @@ pub fn loud(command: &mut Command) -> Result<bool, Trouble> {
 /// Runs and gives stdout; an unsuccessful end is an error that holds stderr.
 pub fn taken(command: &mut Command) -> Result<Vec<u8>, Trouble> {
     let shown = shown(command);
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| Trouble::Start { program: shown.clone(), source })?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|source| Trouble::Start { program: shown.clone(), source })?;
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -60,11 +58,7 @@ impl Grouped {
     /// Starts the command as the leader of a new group.
     pub fn start(command: &mut Command) -> Result<Self, Trouble> {
         let shown = shown(command);
-        command
-            .process_group(0)
-            .spawn()
-            .map(Self)
-            .map_err(|source| Trouble::Start { program: shown, source })
+        command.process_group(0).spawn().map(Self).map_err(|source| Trouble::Start { program: shown, source })
     }
 
     /// Kills the whole group.

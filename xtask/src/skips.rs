@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
-use crate::{Trouble, results::{Outcome, Tested}};
+use crate::{
+    Trouble,
+    results::{Outcome, Tested},
+};
 
 /// A reason that begins so is of the class that may be skipped in CI too (a real `eggs`, a paid endpoint).
 pub const OPT_IN: &str = "opt_in:";
@@ -44,12 +47,13 @@ pub fn apply(tests: &mut Vec<Tested>, skips: Vec<Skip>, package: &str, target: &
             test.outcome == Outcome::Passed
                 && (test.name == skip.name || test.name.ends_with(&format!("::{}", skip.name)))
         };
+        let told_otherwise = tests.iter().any(|test| test.name == skip.name && test.outcome != Outcome::Passed);
         match tests.iter_mut().find(fits) {
             Some(test) => {
                 test.outcome = Outcome::Skipped;
                 test.reason = Some(skip.reason);
             }
-            None if tests.iter().any(|test| test.name == skip.name) => {}
+            None if told_otherwise => {}
             None => tests.push(Tested {
                 package: package.into(),
                 target: target.into(),

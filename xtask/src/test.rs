@@ -33,9 +33,7 @@ pub fn command(place: &Place, filters: &[String]) -> Result<End, Trouble> {
             tests.push(linted(place)?);
         }
         let built = built(place)?;
-        installing
-            .join()
-            .map_err(|_| Trouble::Other("installing the tools panicked".into()))??;
+        installing.join().map_err(|_| Trouble::Other("installing the tools panicked".into()))??;
         match built {
             Some(programs) => tests.extend(run_all(place, &programs, filters)?),
             None => tests.push(check("cargo_build", Some("the workspace does not compile"))),
@@ -71,7 +69,15 @@ fn formatted(place: &Place) -> Result<Tested, Trouble> {
 
 fn linted(place: &Place) -> Result<Tested, Trouble> {
     let good = run::loud(run::cargo(&place.root).args([
-        "clippy", "--quiet", "--release", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings",
+        "clippy",
+        "--quiet",
+        "--release",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
     ]))?;
     Ok(check("cargo_clippy", (!good).then_some("clippy has complaints")))
 }

@@ -1,0 +1,11 @@
+//! Real MCP clients against the product: each in a home of its own, each asked in its own way whether it reached us,
+//! and made to call `box.list.boxes` where it has a way to call without a model.
+
+mod claude;
+mod codex;
+mod gemini;
+mod inspector;
+mod opencode;
+mod python;
+mod served;
+mod tools;
