@@ -207,7 +207,7 @@ pub struct Failure {
     pub retryable: bool,
     /// What else a program may want to know.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<serde_json::Value>,
+    pub details: Option<Box<serde_json::Value>>,
 }
 
 impl Failure {
@@ -271,7 +271,7 @@ impl Failure {
     /// With a value for programs.
     #[must_use]
     pub fn details(mut self, details: serde_json::Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 

@@ -43,7 +43,7 @@ pub use spelling::Spellings;
 pub use suggest::{nearest, one_of};
 pub use tool::{BoxFuture, Doors, Spec, Tool};
 pub use toolset::{
-    Completions, Contents, Prompt, PromptArgument, PromptMessage, Reference, Resource, ResourceTemplate, Resources,
-    Toolset,
+    Completions, Confirm, Contents, Prompt, PromptArgument, PromptMessage, Reference, Render, Resource,
+    ResourceTemplate, Resources, Toolset,
 };
 pub use view::{Block, Table, View};

@@ -240,8 +240,7 @@ fn fit<A: Answer>(answer: &mut A, call: &Call) -> Result<Option<PageEnd>, Failur
             })
             .count()
             .max(total.min(1));
-        loop {
-            let Some(rows) = answer.rows() else { break };
+        while let Some(rows) = answer.rows() {
             last_key = rows.keep(kept);
             if kept <= 1 || answer.view().plain().len() <= budget {
                 break;

@@ -1,6 +1,6 @@
 //! The object-safe form of an operation.
 
-use crate::{Call, Effect, Gate, Output, Spellings, Stop};
+use crate::{Call, Confirm, Effect, Gate, Output, Spellings, Stop};
 use serde_json::Value;
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -39,6 +39,8 @@ pub struct Spec {
     pub spellings: Spellings,
     /// Whether it stands on its seed's list of mutating tools; absent where there is no such list.
     pub mutating: Option<bool>,
+    /// What it needs before it runs, where that differs from its toolset's other changes.
+    pub confirm: Option<Confirm>,
     /// Whether it takes a `cursor`.
     pub paged: bool,
     /// How long it may take.
@@ -63,6 +65,7 @@ impl Spec {
             aliases: &[],
             spellings: Spellings::NONE,
             mutating: None,
+            confirm: None,
             paged: false,
             deadline: Duration::from_secs(60),
             grace: Duration::from_secs(2),

@@ -15,6 +15,8 @@ pub struct Toolset {
     pub summary: &'static str,
     /// What an agent should know before it calls.
     pub instructions: &'static str,
+    /// What changes need before they run, where no policy file says otherwise.
+    pub confirm: Confirm,
     /// The tools.
     pub tools: Vec<Arc<dyn Tool>>,
     /// Things to read.
@@ -23,6 +25,18 @@ pub struct Toolset {
     pub prompts: Vec<Prompt>,
     /// Completion of arguments.
     pub completions: Option<Arc<dyn Completions>>,
+}
+
+/// What a change needs before it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confirm {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A plan first, then the same call with its token: guards against mistakes.
+    Plan,
+    /// A person's yes.
+    Human,
 }
 
 /// Something that can be read, as listed.
@@ -100,8 +114,11 @@ pub struct Prompt {
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,
     /// The messages for these arguments; required ones are there.
-    pub render: Arc<dyn Fn(&Map<String, Value>) -> Result<Vec<PromptMessage>, Failure> + Send + Sync>,
+    pub render: Render,
 }
+
+/// Makes the messages of a prompt from its arguments.
+pub type Render = Arc<dyn Fn(&Map<String, Value>) -> Result<Vec<PromptMessage>, Failure> + Send + Sync>;
 
 /// An argument of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

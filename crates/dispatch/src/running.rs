@@ -1,0 +1,76 @@
+//! Runs an operation with its deadline, its cancellation, and a net under it.
+
+use crate::{gate::PathGate, port::Port};
+use pintle_core::{Call, Code, Failure, Output, Stop, Tool};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+use tokio::{task::JoinHandle, time::Instant};
+
+/// Runs the tool in a task of its own: a panic ends that task and nothing else.
+pub(crate) async fn run(
+    tool: Arc<dyn Tool>,
+    arguments: Value,
+    gate: Arc<PathGate>,
+    call: Call,
+    port: &Port,
+    limit: Duration,
+) -> Result<Output, Stop> {
+    let spec = tool.spec();
+    let (name, grace) = (spec.name.clone(), spec.grace);
+    let task = tokio::spawn(async move { tool.call(arguments, &*gate, &call).await });
+    let mut task = Abort(task);
+    let until = Instant::now() + limit;
+    let late = tokio::select! {
+        done = &mut task.0 => return joined(&name, done),
+        () = tokio::time::sleep_until(until) => {
+            Failure::new(Code::TimedOut, format!("{name} did not end within its limit of {}", shown(limit)))
+                .hint("a narrower call, or a longer limit, may end in time")
+        }
+        () = port.cancel.cancelled() => Failure::new(Code::Cancelled, format!("{name} was cancelled by the caller")),
+    };
+    // The operation may have children to end: it is told, and given its grace.
+    port.cancel.cancel();
+    match tokio::time::timeout(grace, &mut task.0).await {
+        // It ended by itself: what it has to say of its cancellation is worth more than what we know.
+        Ok(Ok(Err(Stop::Failed(told)))) if late.code != Code::TimedOut => Err(told.into()),
+        Ok(Ok(Ok(output))) if late.code != Code::TimedOut => Ok(output),
+        _ => Err(late.into()),
+    }
+}
+
+struct Abort(JoinHandle<Result<Output, Stop>>);
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn joined(name: &str, done: Result<Result<Output, Stop>, tokio::task::JoinError>) -> Result<Output, Stop> {
+    match done {
+        Ok(result) => result,
+        Err(error) => {
+            let why = match error.try_into_panic() {
+                Ok(panic) => panic
+                    .downcast_ref::<&str>()
+                    .map(|text| (*text).to_owned())
+                    .or_else(|| panic.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "without a word".to_owned()),
+                Err(_) => "it was dropped".to_owned(),
+            };
+            Err(Failure::new(Code::Internal, format!("{name} broke down: {why}"))
+                .hint("this is a fault of ours; the server goes on")
+                .into())
+        }
+    }
+}
+
+/// `30 s`, `1 min 30 s`, `200 ms`.
+fn shown(limit: Duration) -> String {
+    match (limit.as_secs(), limit.subsec_millis()) {
+        (0, millis) => format!("{millis} ms"),
+        (secs, _) if secs < 60 => format!("{secs} s"),
+        (secs, _) if secs % 60 == 0 => format!("{} min", secs / 60),
+        (secs, _) => format!("{} min {} s", secs / 60, secs % 60),
+    }
+}
