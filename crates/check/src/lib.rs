@@ -1,1 +1,5 @@
-//! check
+//! Declarative checks: a plan of steps, run against a target, with reports.
+
+mod outcome;
+
+pub use outcome::{Mismatch, PlanOutcome, RunOutcome, Status, StepOutcome, Summary};
