@@ -1,19 +1,27 @@
 //! Gemini CLI: `mcp list` connects to every configured server; it only does so in a trusted folder.
+//!
+//! What it does with dots: it keeps them, its model is offered `mcp_pintle_box.list.boxes`.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::model::{Interface, Model};
 use crate::served::Home;
 use crate::tools::{need, run};
 
-fn list(home: &Home, program: &Path, server: &Value) -> String {
+fn configure(home: &Home, server: &Value) {
     let settings = json!({
         "mcpServers": {"pintle": server},
         "general": {"disableAutoUpdate": true, "disableUpdateNag": true},
         "privacy": {"usageStatisticsEnabled": false},
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
     });
     home.write(".gemini/settings.json", &settings.to_string());
+}
+
+fn list(home: &Home, program: &Path, server: &Value) -> String {
+    configure(home, server);
     // it prints its list on stderr in some versions, on stdout in others
     let ran = run(home.client(program).env("GEMINI_CLI_TRUST_WORKSPACE", "true").args(["mcp", "list"]));
     format!("{}\n{}", ran.stdout, ran.stderr)
@@ -38,4 +46,23 @@ fn gemini_cli_connects_over_http() {
     let home = Home::new();
     let server = home.listening();
     judge(&list(&home, &program, &json!({"httpUrl": server.url})));
+}
+
+#[test]
+fn gemini_cli_calls_a_dotted_tool_for_its_model() {
+    let Some(program) = need("gemini") else { return };
+    let home = Home::new();
+    let model = Model::start(Interface::Gemini);
+    let words = home.stdio();
+    configure(&home, &json!({"command": words[0], "args": words[1..]}));
+    let mut command = home.client(&program);
+    command
+        .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
+        .env("GEMINI_API_KEY", "none")
+        .env("GOOGLE_GEMINI_BASE_URL", &model.url)
+        .args(["-m", "gemini-2.5-flash", "-p", "list the boxes", "--yolo"]);
+    let ran = run(&mut command);
+    let seen = model.seen();
+    assert_eq!(seen.offered.as_deref(), Some("mcp_pintle_box.list.boxes"), "{seen:?} {ran:?}");
+    assert!(seen.answer.as_ref().is_some_and(|answer| answer.contains("hello")), "{seen:?} {ran:?}");
 }

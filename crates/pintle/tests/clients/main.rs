@@ -5,6 +5,7 @@ mod claude;
 mod codex;
 mod gemini;
 mod inspector;
+mod model;
 mod opencode;
 mod python;
 mod served;

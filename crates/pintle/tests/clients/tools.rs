@@ -52,6 +52,10 @@ pub fn clean(program: &Path, home: &Path) -> Command {
         .env("HOME", home)
         .env("LANG", "C.UTF-8")
         .env("NO_COLOR", "1")
+        // whatever a client would like to fetch or tell elsewhere ends at a closed port
+        .env("HTTP_PROXY", "http://127.0.0.1:1")
+        .env("HTTPS_PROXY", "http://127.0.0.1:1")
+        .env("NO_PROXY", "127.0.0.1,localhost")
         .current_dir(home);
     command
 }
