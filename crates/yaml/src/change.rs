@@ -1,9 +1,9 @@
 //! One change of one node, as replacements in the text: block style. Flow style is in `flow`.
 
 use crate::document::{Body, Document, NodeData, NodeId, Style};
-use crate::edit::EditError;
 use crate::emit::{self, Manner};
 use crate::lex;
+use crate::refusal::EditError;
 use crate::splice::Splices;
 use crate::value::Yaml;
 use std::ops::Range;
@@ -224,6 +224,8 @@ impl<'d> Change<'d> {
 
     fn replace_root(&self, splices: &mut Splices, manner: Manner, value: &Yaml) {
         let node = self.node();
+        // A comment behind the last line would become text of a literal.
+        let manner = Manner { literals: false, ..manner };
         let lines = manner.block(value, self.column(node.start));
         if node.start == node.end {
             self.write_below_all(splices, &manner.block(value, 0));
@@ -351,7 +353,7 @@ impl<'d> Change<'d> {
             return self.delete_in_brackets(splices, parent, index);
         }
         let span = self.child_span(parent, index);
-        let start = if is_map(around) { span.start } else { self.dash(parent, index) };
+        let start = if is_map(around) { self.entry_start(span.start) } else { self.dash(parent, index) };
         let end = span.end.max(start);
         if lex::first_on_line(self.text, start) {
             splices.delete_lines(self.text, start, end);
@@ -367,6 +369,13 @@ impl<'d> Change<'d> {
             }
             splices.replace(start..next, "");
         }
+    }
+
+    /// Start of an entry whose key starts at `key`: that, or the `?` before it.
+    fn entry_start(&self, key: usize) -> usize {
+        let line = lex::line_start(self.text, key);
+        let lead = self.text.get(line..key).unwrap_or_default().trim_end();
+        if lead.trim_start() == "?" { line + lead.len() - 1 } else { key }
     }
 
     /// Leaves `[]` or `{}` of a list or map, its tag and anchor kept.

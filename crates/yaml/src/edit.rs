@@ -4,134 +4,13 @@
 //! value compared with what was wanted; on any difference the edit is refused and nothing changes.
 
 use crate::change::Change;
-use crate::document::{Body, Document, Kind, Node, NodeId};
+use crate::document::{Body, Document, Kind, Node};
 use crate::path::{Path, Segment};
 use crate::place::{Limits, Place, Problem};
+use crate::refusal::EditError;
 use crate::splice::Splices;
 use crate::value::{Layout, Yaml};
-use thiserror::Error;
-
-/// Why an edit was refused. The text is as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EditError {
-    /// The path goes on with a key below something that is no map.
-    #[error("`{path}` is {kind}, not a map")]
-    NotAMap {
-        /// Where that node is.
-        place: Place,
-        /// The part of the path that leads to it.
-        path: String,
-        /// What it is, with its article.
-        kind: String,
-    },
-    /// The path goes on with an index, or an item is added, where there is no list.
-    #[error("`{path}` is {kind}, not a list")]
-    NotAList {
-        /// Where that node is.
-        place: Place,
-        /// The part of the path that leads to it.
-        path: String,
-        /// What it is, with its article.
-        kind: String,
-    },
-    /// No item of a list fits.
-    #[error("`{path}` is not there; the list has {len} items")]
-    NoItem {
-        /// Where the list is.
-        place: Place,
-        /// The path with the item.
-        path: String,
-        /// Items in the list.
-        len: usize,
-    },
-    /// Several items of a list fit.
-    #[error("`{path}` fits several items, also the one at {other}")]
-    Ambiguous {
-        /// Where the first one is.
-        place: Place,
-        /// The path with the item.
-        path: String,
-        /// Where the second one is.
-        other: Place,
-    },
-    /// The path leads through an alias.
-    #[error("`{path}` is the alias `*{name}`; its content stands at {anchor}")]
-    BelowAlias {
-        /// Where the alias is.
-        place: Place,
-        /// The part of the path that leads to it.
-        path: String,
-        /// The alias, without `*`.
-        name: String,
-        /// Where the anchored content is.
-        anchor: Place,
-    },
-    /// Something would go that an alias elsewhere needs.
-    #[error("anchor `&{name}` is in use by an alias at {alias}")]
-    AnchorInUse {
-        /// Where the anchor is.
-        place: Place,
-        /// The anchor, without `&`.
-        name: String,
-        /// Where the first alias that uses it is.
-        alias: Place,
-    },
-    /// The path means the whole document, or `[+]` where something must be there already.
-    #[error("`{path}` does not name one thing that is there")]
-    Unfit {
-        /// The path.
-        path: String,
-    },
-    /// The edit would need more than the lines it is about.
-    #[error("cannot write `{path}` here without changing more: {reason}")]
-    Unwritable {
-        /// Where the edit would be.
-        place: Place,
-        /// The path.
-        path: String,
-        /// What stands in the way.
-        reason: String,
-    },
-}
-
-impl EditError {
-    /// Where the refusal comes from; a path that fits nothing has none.
-    pub fn place(&self) -> Option<Place> {
-        match self {
-            EditError::NotAMap { place, .. }
-            | EditError::NotAList { place, .. }
-            | EditError::NoItem { place, .. }
-            | EditError::Ambiguous { place, .. }
-            | EditError::BelowAlias { place, .. }
-            | EditError::AnchorInUse { place, .. }
-            | EditError::Unwritable { place, .. } => Some(*place),
-            EditError::Unfit { .. } => None,
-        }
-    }
-
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            EditError::NotAMap { kind, .. } if kind == "a list" => {
-                "address an item with `[0]`, `[name=x]` or `[+]`, or set the whole list"
-            }
-            EditError::NotAMap { .. } => "set it to a map first, or use another path",
-            EditError::NotAList { .. } => "set it to a list first, or use another path",
-            EditError::NoItem { .. } => "items count from 0; `[+]` adds one",
-            EditError::Ambiguous { .. } => "use the index, such as `[0]`",
-            EditError::BelowAlias { .. } => "edit the content at its anchor, or replace the alias itself",
-            EditError::AnchorInUse { .. } => "replace the aliases first",
-            EditError::Unfit { .. } => "name a key or an item",
-            EditError::Unwritable { .. } => "edit the file by hand here",
-        }
-    }
-
-    /// The refusal as a problem of the file; without a place of its own at its start.
-    pub fn problem(&self) -> Problem {
-        let place = self.place().unwrap_or(Place { line: 1, column: 1 });
-        Problem::new(place, self.to_string()).with_hint(self.hint())
-    }
-}
+use crate::walk::{Walk, below_alias, not_a_list, positions, walk};
 
 /// A text under edit. Every call edits the current text or, on an error, leaves it.
 #[derive(Debug, Clone)]
@@ -413,66 +292,6 @@ impl Editor {
     }
 }
 
-/// Where a path leads: the nodes passed with the position taken in each, the deepest node that is
-/// there, and the steps that are missing.
-struct Walk<'d, 'p> {
-    trail: Vec<(NodeId, usize)>,
-    node: Node<'d>,
-    rest: &'p [Segment],
-}
-
-fn positions(trail: &[(NodeId, usize)]) -> Vec<usize> {
-    trail.iter().map(|(_, index)| *index).collect()
-}
-
-fn walk<'d, 'p>(doc: &'d Document, path: &'p Path) -> Result<Walk<'d, 'p>, EditError> {
-    let mut trail = Vec::new();
-    let mut node = doc.root();
-    for (depth, segment) in path.segments().iter().enumerate() {
-        if node.kind() == Kind::Alias {
-            return Err(below_alias(node, path, depth));
-        }
-        let rest = &path.segments()[depth..];
-        let index = match segment {
-            _ if node.is_null() && !matches!(segment, Segment::Index(_) | Segment::Where { .. }) => {
-                return Ok(Walk { trail, node, rest });
-            }
-            Segment::Key(_) if !node.is_mapping() => {
-                let kind = article(node.kind_name());
-                return Err(EditError::NotAMap { place: node.pos(), path: part(path, depth), kind });
-            }
-            Segment::Key(key) => match node.entries().position(|(k, _)| k.key_text() == key) {
-                Some(index) => index,
-                None => return Ok(Walk { trail, node, rest }),
-            },
-            _ if !node.is_sequence() => return Err(not_a_list(node, path, depth)),
-            Segment::Append => return Ok(Walk { trail, node, rest }),
-            Segment::Index(index) if *index < node.items().len() => *index,
-            Segment::Index(_) => return Err(no_item(node, path, depth)),
-            Segment::Where { key, value } => item_where(node, key, value, path, depth)?,
-        };
-        trail.push((node.id, index));
-        node = match &node.data().body {
-            Body::Mapping(entries) => doc.node(entries[index].1),
-            Body::Sequence(items) => doc.node(items[index]),
-            _ => node,
-        };
-    }
-    Ok(Walk { trail, node, rest: &[] })
-}
-
-fn item_where(node: Node<'_>, key: &str, value: &str, path: &Path, depth: usize) -> Result<usize, EditError> {
-    let fits = |item: &Node<'_>| item.get(key).and_then(Node::source_text) == Some(value);
-    let mut fitting = node.items().enumerate().filter(|(_, item)| fits(item));
-    match (fitting.next(), fitting.next()) {
-        (Some((index, _)), None) => Ok(index),
-        (None, _) => Err(no_item(node, path, depth)),
-        (Some((_, first)), Some((_, second))) => {
-            Err(EditError::Ambiguous { place: first.pos(), path: part(path, depth + 1), other: second.pos() })
-        }
-    }
-}
-
 /// The value below missing steps.
 fn wrapped(steps: &[Segment], value: &Yaml, path: &Path) -> Result<Yaml, EditError> {
     steps.iter().rev().try_fold(value.clone(), |value, step| match step {
@@ -494,43 +313,6 @@ fn left_out(old: &[Yaml], new: &[Yaml]) -> Option<Vec<usize>> {
         }
     }
     kept.next().is_none().then_some(gone)
-}
-
-fn part(path: &Path, depth: usize) -> String {
-    if depth == 0 {
-        return "the document".to_owned();
-    }
-    Path::from(path.segments()[..depth].to_vec()).to_string()
-}
-
-fn article(kind: &str) -> String {
-    match kind {
-        "text" | "null" => kind.to_owned(),
-        "integer" => "an integer".to_owned(),
-        other => format!("a {other}"),
-    }
-}
-
-fn not_a_list(node: Node<'_>, path: &Path, depth: usize) -> EditError {
-    if node.kind() == Kind::Alias {
-        return below_alias(node, path, depth);
-    }
-    let kind = article(node.kind_name());
-    EditError::NotAList { place: node.pos(), path: part(path, depth), kind }
-}
-
-fn no_item(node: Node<'_>, path: &Path, depth: usize) -> EditError {
-    let len = node.items().len();
-    EditError::NoItem { place: node.pos(), path: part(path, depth + 1), len }
-}
-
-fn below_alias(node: Node<'_>, path: &Path, depth: usize) -> EditError {
-    EditError::BelowAlias {
-        place: node.pos(),
-        path: part(path, depth),
-        name: node.alias().unwrap_or_default().to_owned(),
-        anchor: node.resolved().pos(),
-    }
 }
 
 /// The value of a tree with aliases left as they are: an edit below an anchor changes what its

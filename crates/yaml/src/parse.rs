@@ -6,8 +6,10 @@
 
 use crate::document::{Anchors, Body, Document, NodeData, NodeId, Style};
 use crate::lex;
+use crate::offsets::{ByteOffsets, Shadow};
 use crate::place::{BOM, Limits, LineIndex, Place, Problem};
 use crate::scalar::{self, Meaning, Overflow};
+use crate::syntax::plain_words;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use std::collections::HashMap;
 
@@ -42,9 +44,15 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<Document, Vec<Problem>
     if !unreadable.is_empty() {
         return Err(unreadable);
     }
-    let mut builder = Builder::new(text, &lines, limits);
-    builder.run();
-    let Builder { nodes, root, mut problems, .. } = builder;
+    let mut shadow = Shadow::new(text);
+    let built = loop {
+        let mut builder = Builder::new(text, &lines, limits, shadow.offsets());
+        match builder.run() {
+            Some(bracket) => shadow.shift(bracket),
+            None => break (builder.nodes, builder.root, builder.problems),
+        }
+    };
+    let (nodes, root, mut problems) = built;
     if !problems.is_empty() {
         problems.sort_by_key(Problem::place);
         return Err(problems);
@@ -99,39 +107,6 @@ pub(crate) fn printable(c: char) -> bool {
         | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
 }
 
-/// Offsets in characters to offsets in bytes.
-struct ByteOffsets<'t> {
-    body: &'t str,
-    base: usize,
-    /// Byte offset of every 256th character; empty when all are ASCII.
-    marks: Vec<usize>,
-}
-
-const MARK_STEP: usize = 256;
-
-impl<'t> ByteOffsets<'t> {
-    fn new(body: &'t str, base: usize) -> Self {
-        let marks = if body.is_ascii() {
-            Vec::new()
-        } else {
-            body.char_indices().step_by(MARK_STEP).map(|(at, _)| at).collect()
-        };
-        Self { body, base, marks }
-    }
-
-    fn of(&self, index: usize) -> usize {
-        if self.marks.is_empty() {
-            return self.base + index.min(self.body.len());
-        }
-        let Some(mark) = self.marks.get(index / MARK_STEP) else {
-            return self.base + self.body.len();
-        };
-        let rest = self.body.get(*mark..).unwrap_or_default();
-        let step = rest.char_indices().nth(index % MARK_STEP).map_or(rest.len(), |(at, _)| at);
-        self.base + mark + step
-    }
-}
-
 /// A list or map whose end has not come yet.
 struct Frame {
     id: NodeId,
@@ -165,14 +140,13 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str, lines: &'t LineIndex, limits: Limits) -> Self {
+    fn new(text: &'t str, lines: &'t LineIndex, limits: Limits, offsets: ByteOffsets<'t>) -> Self {
         let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        let body = text.get(base..).unwrap_or_default();
         Self {
             text,
             lines,
             limits,
-            offsets: ByteOffsets::new(body, base),
+            offsets,
             nodes: Vec::new(),
             root: 0,
             stack: Vec::new(),
@@ -186,11 +160,20 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn run(&mut self) {
-        for event in Parser::new_from_str(self.offsets.body) {
+    /// Reads all there is. Gives the place of a closing bracket that the parser finds too far
+    /// left, when another try with a [`Shadow`] can help.
+    fn run(&mut self) -> Option<usize> {
+        for event in Parser::new_from_str(self.offsets.body()) {
             match event {
                 Ok((event, span)) => self.event(event, span),
                 Err(error) => {
+                    let at = self.offsets.of(error.marker().index());
+                    if self.problems.is_empty()
+                        && error.info() == "invalid indentation"
+                        && self.offsets.may_shift(self.text, at)
+                    {
+                        return Some(at);
+                    }
                     self.syntax(&error);
                     break;
                 }
@@ -203,6 +186,7 @@ impl<'t> Builder<'t> {
             let end = self.text.len();
             self.root = self.push_null(end);
         }
+        None
     }
 
     fn problem(&mut self, at: usize, message: impl Into<String>) -> &mut Problem {
@@ -295,7 +279,7 @@ impl<'t> Builder<'t> {
                 end = lex::block_scalar_end(self.text, content, span.end, keep);
             }
         }
-        let meaning = self.meaning(value, style, tag, content);
+        let meaning = self.meaning(value, style, tag, start);
         NodeData {
             body: Body::Scalar { text: value.to_owned(), meaning },
             style: match style {
@@ -609,31 +593,4 @@ impl<'t> Builder<'t> {
 
 fn tag_text(tag: &Tag) -> String {
     format!("{}{}", tag.handle, tag.suffix)
-}
-
-/// The parser's message in this project's words, with advice for the common ones.
-fn plain_words(info: &str, rest: &str) -> (String, Option<String>) {
-    let word: String = rest.chars().take_while(|c| !c.is_whitespace() && *c != ',').take(40).collect();
-    let (message, hint) = if info.contains("unknown anchor") {
-        (format!("alias `{word}` names no anchor above it"), "")
-    } else if info.contains("mapping values are not allowed") {
-        ("a `:` is not allowed here".to_owned(), "put text that holds `: ` in quotes")
-    } else if info.contains("tab") {
-        (info.to_owned(), "indent with spaces")
-    } else if info.contains("unexpected end of stream") {
-        ("a quoted text is not closed".to_owned(), "add the closing quote")
-    } else if info.contains("simple key expect") {
-        ("a key without `:`".to_owned(), "write `key: value`, or indent the line under its key")
-    } else if info.contains("invalid indentation") {
-        (info.to_owned(), "give entries of one list or map the same indentation")
-    } else {
-        let trimmed = info.rsplit("did not find expected ").next().unwrap_or(info);
-        let message = if trimmed.len() < info.len() {
-            format!("expected {}", trimmed.trim_matches(['<', '>']))
-        } else {
-            info.trim_start_matches("while ").to_owned()
-        };
-        (message, "")
-    };
-    (message, (!hint.is_empty()).then(|| hint.to_owned()))
 }
