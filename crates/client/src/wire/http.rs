@@ -1,0 +1,386 @@
+//! What both HTTP transports share: the connection, its trust, bounded bodies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use reqwest::Response;
+use reqwest::redirect::Policy;
+use rustls::RootCertStore;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use serde_json::Value;
+use url::Url;
+
+use crate::auth::{Authorizer, Challenge};
+use crate::endpoint::{Http, Tls, shown};
+use crate::error::Fault;
+use crate::options::Options;
+
+/// Bodies of refusals are read up to this many bytes.
+const REFUSAL: usize = 64 * 1024;
+/// Redirects followed within the server's own origin.
+const REDIRECTS: usize = 3;
+
+/// One server's connection.
+pub(crate) struct Connection {
+    client: reqwest::Client,
+    pub(crate) url: Url,
+    headers: HeaderMap,
+    authorizer: Option<Arc<dyn Authorizer>>,
+    pub(crate) limit: usize,
+    pub(crate) close_grace: Duration,
+}
+
+impl Connection {
+    pub(crate) async fn new(http: &Http, options: &Options) -> Result<Self, Fault> {
+        let mut url = http.url.clone();
+        let mut headers = http.headers.map().clone();
+        let mut builder = reqwest::Client::builder()
+            .redirect(same_origin(url.clone()))
+            .user_agent(format!("{}/{}", options.client_name, options.client_version));
+        if is_loopback(&url) {
+            builder = builder.no_proxy();
+        }
+        if url.scheme() == "https" {
+            builder = builder.tls_backend_preconfigured(trust(&http.tls)?);
+            if let Some(name) = &http.tls.server_name {
+                // SNI and the certificate follow the URL's host: give it the name, and the host's address.
+                let host = url.host_str().unwrap_or_default().to_owned();
+                let port = url.port_or_known_default().unwrap_or(443);
+                let addresses: Vec<_> = tokio::net::lookup_host((host.trim_matches(['[', ']']), port))
+                    .await
+                    .map_err(|error| Fault::Unreachable(format!("no address for {host}: {error}")))?
+                    .collect();
+                let authority = match url.port() {
+                    Some(port) => format!("{host}:{port}"),
+                    None => host,
+                };
+                if let Ok(value) = HeaderValue::from_str(&authority) {
+                    headers.entry(http::header::HOST).or_insert(value);
+                }
+                url.set_host(Some(name)).map_err(|error| Fault::Usage(format!("TLS server name {name:?}: {error}")))?;
+                builder = builder.resolve_to_addrs(name, &addresses).no_proxy().http1_only();
+            }
+        } else {
+            builder = builder.tls_backend_preconfigured(no_trust()?);
+        }
+        let client = builder.build().map_err(|error| Fault::Io(chain(&error)))?;
+        Ok(Self {
+            client,
+            url,
+            headers,
+            authorizer: options.authorizer.clone(),
+            limit: options.answer_limit,
+            close_grace: options.close_grace,
+        })
+    }
+
+    /// Sends one request. Answers the server's demand for authorization, once per kind of demand.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Option<Vec<u8>>,
+        version: Option<&str>,
+    ) -> Result<Response, Fault> {
+        // A token may first be missing and then have too little scope.
+        for _ in 0..3 {
+            let response = self.send_once(method.clone(), url, headers.clone(), body.clone()).await?;
+            let status = response.status();
+            if !needs_authorization(&response) {
+                return Ok(response);
+            }
+            let challenge = challenge(&response);
+            let Some(authorizer) = &self.authorizer else {
+                return Err(Fault::Unauthorized { status: status.as_u16(), challenge });
+            };
+            authorizer
+                .authorize(Challenge {
+                    url: self.url.clone(),
+                    status: status.as_u16(),
+                    header: challenge,
+                    version: version.map(str::to_owned),
+                })
+                .await
+                .map_err(Fault::Authorization)?;
+        }
+        let response = self.send_once(method, url, headers, body).await?;
+        if needs_authorization(&response) {
+            return Err(Fault::Unauthorized { status: response.status().as_u16(), challenge: challenge(&response) });
+        }
+        Ok(response)
+    }
+
+    async fn send_once(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Option<Vec<u8>>,
+    ) -> Result<Response, Fault> {
+        let mut all = self.headers.clone();
+        // What the protocol says wins over what was configured.
+        for (name, value) in &headers {
+            all.insert(name, value.clone());
+        }
+        if let Some(authorizer) = &self.authorizer
+            && let Some(token) = authorizer.current().await
+        {
+            all.insert(AUTHORIZATION, token);
+        }
+        let mut request = self.client.request(method, url.clone()).headers(all);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        let response = request.send().await.map_err(|error| fault(error, &self.url))?;
+        let status = response.status();
+        if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+            return Err(redirected(&response));
+        }
+        Ok(response)
+    }
+}
+
+fn needs_authorization(response: &Response) -> bool {
+    match response.status() {
+        StatusCode::UNAUTHORIZED => true,
+        // 403 has many meanings; one with a challenge asks for more scope.
+        StatusCode::FORBIDDEN => response.headers().contains_key(WWW_AUTHENTICATE),
+        _ => false,
+    }
+}
+
+fn challenge(response: &Response) -> Option<String> {
+    let values: Vec<&str> =
+        response.headers().get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()).collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+fn redirected(response: &Response) -> Fault {
+    let to = response
+        .headers()
+        .get(http::header::LOCATION)
+        .and_then(|location| location.to_str().ok())
+        .map(|location| match response.url().join(location) {
+            Ok(url) => shown(&url),
+            Err(_) => "a place that is no URL".to_owned(),
+        })
+        .unwrap_or_else(|| "nowhere".to_owned());
+    Fault::Redirect { status: response.status().as_u16(), to }
+}
+
+/// Follows redirects that keep method and body, and only within the origin.
+fn same_origin(home: Url) -> Policy {
+    Policy::custom(move |attempt| {
+        let keeps = matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+        if keeps && attempt.url().origin() == home.origin() && attempt.previous().len() <= REDIRECTS {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
+    })
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// An accepted kind of body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Body {
+    Json,
+    Events,
+    Other,
+}
+
+pub(crate) fn body_kind(response: &Response) -> Body {
+    match content_type(response).as_str() {
+        "application/json" => Body::Json,
+        "text/event-stream" => Body::Events,
+        _ => Body::Other,
+    }
+}
+
+pub(crate) fn content_type(response: &Response) -> String {
+    response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
+}
+
+/// Reads a body of at most `limit` bytes.
+pub(crate) async fn read(response: Response, limit: usize, url: &Url) -> Result<Vec<u8>, Fault> {
+    if response.content_length().is_some_and(|length| length > limit as u64) {
+        return Err(Fault::TooLarge { limit });
+    }
+    let mut body = Vec::new();
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| fault(error, url))?;
+        if body.len() + chunk.len() > limit {
+            return Err(Fault::TooLarge { limit });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// What a status that is no success means: the JSON-RPC error in the body, if there is one.
+pub(crate) async fn refusal(response: Response, url: &Url) -> Fault {
+    let status = response.status().as_u16();
+    let body = match read(response, REFUSAL, url).await {
+        Ok(body) => body,
+        Err(Fault::TooLarge { .. }) => Vec::new(),
+        Err(other) => return other,
+    };
+    if let Ok(message) = serde_json::from_slice::<Value>(&body)
+        && let Ok(crate::message::Message::Answer { outcome: Err(mut error), .. }) = crate::message::classify(message)
+    {
+        error.http_status = Some(status);
+        return Fault::Rpc(Box::new(error));
+    }
+    Fault::Http { status, body: String::from_utf8_lossy(&body).chars().take(2000).collect() }
+}
+
+/// Says what kept a request from being answered.
+pub(crate) fn fault(error: reqwest::Error, url: &Url) -> Fault {
+    let text = chain(&error);
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(one) = source {
+        if let Some(error) = one.downcast_ref::<rustls::Error>() {
+            return Fault::Tls(error.to_string());
+        }
+        // I/O errors of TLS hold the cause without naming it as their source.
+        if let Some(io) = one.downcast_ref::<std::io::Error>()
+            && let Some(error) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>())
+        {
+            return Fault::Tls(error.to_string());
+        }
+        source = one.source();
+    }
+    if error.is_connect() {
+        return Fault::Unreachable(format!("{} cannot be reached: {text}", shown(url)));
+    }
+    Fault::Closed(format!("the connection broke: {text}"))
+}
+
+/// The innermost causes of an error, without the URL, which may hold secrets.
+fn chain(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut source = std::error::Error::source(error);
+    while let Some(one) = source {
+        let part = one.to_string();
+        if !text.contains(&part) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(&part);
+        }
+        source = one.source();
+    }
+    if text.is_empty() {
+        text.push_str("the request failed");
+    }
+    text
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// For `http`: TLS is never used, and nothing is loaded for it.
+fn no_trust() -> Result<rustls::ClientConfig, Fault> {
+    Ok(rustls::ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Fault::Tls(error.to_string()))?
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth())
+}
+
+fn trust(tls: &Tls) -> Result<rustls::ClientConfig, Fault> {
+    let problem = |error: rustls::Error| Fault::Tls(error.to_string());
+    let builder = rustls::ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(problem)?;
+    if tls.insecure {
+        return Ok(builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider())))
+            .with_no_client_auth());
+    }
+    if let Some(file) = &tls.ca_file {
+        let unreadable = |why: String| Fault::Usage(format!("CA file {}: {why}", file.display()));
+        let pem = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(&pem) {
+            let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
+            roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
+        }
+        if roots.is_empty() {
+            return Err(unreadable("no certificate in it".into()));
+        }
+        return Ok(builder.with_root_certificates(roots).with_no_client_auth());
+    }
+    let verifier = rustls_platform_verifier::Verifier::new(provider()).map_err(problem)?;
+    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
+}
+
+/// Takes every certificate ([`Tls::insecure`]); signatures are still checked, so that the peer at least holds
+/// the key it shows.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &rustls::DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &rustls::DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Builds a header map from pairs.
+pub(crate) fn header_map(headers: Vec<(HeaderName, HeaderValue)>) -> HeaderMap {
+    headers.into_iter().collect()
+}
