@@ -27,10 +27,12 @@
 //! );
 //! ```
 
+mod build;
 mod change;
 mod document;
 mod edit;
 mod emit;
+mod extent;
 mod flow;
 mod lex;
 mod offsets;
@@ -41,6 +43,7 @@ mod refusal;
 mod scalar;
 mod splice;
 mod syntax;
+mod tags;
 mod value;
 mod walk;
 

@@ -27,17 +27,67 @@ pub(crate) struct Shadow<'t> {
     copy: Option<String>,
     /// Offsets in the text before which a space was put, rising.
     shifts: Vec<usize>,
+    guess: Guess,
 }
+
+/// Where many brackets need a push, all further ones get it at once.
+enum Guess {
+    NotYet,
+    /// The shifts that are certain.
+    Made(Vec<usize>),
+    Withdrawn,
+}
+
+/// Brackets pushed one by one before guessing.
+const FEW: usize = 8;
 
 impl<'t> Shadow<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        Self { text, base, copy: None, shifts: Vec::new() }
+        Self { text, base, copy: None, shifts: Vec::new(), guess: Guess::NotYet }
     }
 
-    /// Pushes the bracket at an offset of the text right.
-    pub(crate) fn shift(&mut self, at: usize) {
+    /// Pushes the bracket at an offset of the text right. False when it was or when it would be
+    /// one try too many.
+    pub(crate) fn shift(&mut self, at: usize) -> bool {
+        let work = self.text.len().saturating_mul(self.shifts.len());
+        if self.shifts.contains(&at) || (work > MOST_WORK && !matches!(self.guess, Guess::Made(_))) {
+            return false;
+        }
         self.shifts.push(at);
+        if self.shifts.len() > FEW && matches!(self.guess, Guess::NotYet) {
+            self.guess = Guess::Made(self.shifts.clone());
+            let brackets = self.text.char_indices().filter(|(_, c)| matches!(c, ']' | '}'));
+            let later = brackets.map(|(offset, _)| offset).filter(|offset| *offset > at);
+            self.shifts.extend(later.filter(|offset| lex::first_on_line(self.text, *offset)));
+        }
+        self.rebuild();
+        true
+    }
+
+    /// Takes the guess back after a text did not parse with it. True when there was one.
+    pub(crate) fn withdraw_guess(&mut self) -> bool {
+        let Guess::Made(certain) = std::mem::replace(&mut self.guess, Guess::Withdrawn) else { return false };
+        self.shifts = certain;
+        self.rebuild();
+        true
+    }
+
+    /// Takes guessed pushes back that fall into these bytes. True when there were some.
+    pub(crate) fn keep_out_of(&mut self, texts: &[std::ops::Range<usize>]) -> bool {
+        if !matches!(self.guess, Guess::Made(_)) {
+            return false;
+        }
+        let before = self.shifts.len();
+        self.shifts.retain(|shift| {
+            let next = texts.partition_point(|text| text.end <= *shift);
+            !texts.get(next).is_some_and(|text| text.contains(shift))
+        });
+        self.rebuild();
+        self.shifts.len() < before
+    }
+
+    fn rebuild(&mut self) {
         self.shifts.sort_unstable();
         let mut copy = String::with_capacity(self.text.len() + self.shifts.len());
         let mut from = self.base;
@@ -88,15 +138,13 @@ impl<'t> ByteOffsets<'t> {
     /// The offset in the text of a character of the body; behind its end the end.
     pub(crate) fn of(&self, index: usize) -> usize {
         let at = self.base + self.in_body(index);
-        // Before the n-th shift stand n spaces that the text has not.
-        let mut before = 0;
-        for shift in self.shifts {
-            if shift + before >= at {
-                break;
-            }
-            before += 1;
+        // The n-th shift, counted from 0, stands behind n spaces that the text has not.
+        let (mut low, mut high) = (0, self.shifts.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.shifts[middle] + middle < at { low = middle + 1 } else { high = middle }
         }
-        at - before
+        at - low
     }
 
     fn in_body(&self, index: usize) -> usize {
@@ -107,13 +155,5 @@ impl<'t> ByteOffsets<'t> {
         let rest = self.body.get(*mark..).unwrap_or_default();
         let step = rest.char_indices().nth(index % MARK_STEP).map_or(rest.len(), |(at, _)| at);
         mark + step
-    }
-
-    /// Is there a closing bracket that another try may push right?
-    pub(crate) fn may_shift(&self, text: &str, at: usize) -> bool {
-        matches!(lex::byte(text, at), b']' | b'}')
-            && lex::first_on_line(text, at)
-            && !self.shifts.contains(&at)
-            && self.body.len().saturating_mul(self.shifts.len()) < MOST_WORK
     }
 }

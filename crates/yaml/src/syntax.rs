@@ -9,6 +9,8 @@ const WORDS: &[(&str, &str, &str)] = &[
         "a `:` is not allowed here",
         "put text that holds `: ` in quotes, or check the indentation",
     ),
+    ("expected node content", "expected a value", "write a value, or close the bracket before"),
+    ("unexpected end of plain scalar", "expected a value", "write a value, or close the bracket before"),
     (
         "illegal placement of ':'",
         "a `:` is not allowed here",
@@ -61,7 +63,12 @@ const WORDS: &[(&str, &str, &str)] = &[
         "a comment cuts text of several lines",
         "put the comment behind the text, or the text in quotes",
     ),
-    ("recursion limit", "brackets are nested too deep", ""),
+    ("recursion limit", "brackets are nested too deep", "close them"),
+    (
+        "expected <document start>",
+        "the document has ended before this",
+        "a document is one value: one list, one map or one scalar",
+    ),
 ];
 
 const SPACES: &str = "use spaces";

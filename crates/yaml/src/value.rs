@@ -137,6 +137,12 @@ impl From<serde_json::Value> for Yaml {
     }
 }
 
+impl From<&serde_json::Value> for Yaml {
+    fn from(value: &serde_json::Value) -> Self {
+        value.clone().into()
+    }
+}
+
 impl From<&str> for Yaml {
     fn from(text: &str) -> Self {
         Yaml::Text(text.to_owned())

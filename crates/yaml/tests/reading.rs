@@ -172,7 +172,7 @@ fn limits_end_bombs_and_deep_and_large_texts() {
     assert_eq!(problems(&nested(101)), ["1:101: nesting deeper than 100 levels"]);
     assert_eq!(problems(&"- ".repeat(1000)), ["1:201: nesting deeper than 100 levels"]);
     let endless = "[".repeat(4_000_000);
-    assert_eq!(problems(&endless), ["1:10001: 10000 brackets are open here; more than 100 levels are refused"]);
+    assert_eq!(problems(&endless), ["1:256: brackets are nested too deep"]);
 
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..10 {
@@ -213,4 +213,19 @@ fn a_closing_bracket_may_stand_below_its_key() {
     assert_eq!(node("m"), "{\n}");
     assert_eq!(node("r[0]"), "[\n    'q', {\n  }\n  ]");
     assert_eq!(node("r[1]"), "z");
+}
+
+#[test]
+fn many_closing_brackets_below_their_keys_leave_block_text_alone() {
+    let mut text = String::new();
+    for n in 0..3000 {
+        text.push_str(&format!("k{n}: [\n  'x'\n]\nt{n}: |\n  {{\n  }}\n"));
+    }
+    let doc = read(&text);
+    let root = doc.root();
+    assert_eq!(root.entries().len(), 6000);
+    assert_eq!(root.get("t2999").and_then(|n| n.as_str()), Some("{\n}\n"));
+    assert_eq!(root.get("k2999").map(|n| n.pos().line), Some(17995));
+    let broken = format!("{text}k: [\n");
+    assert_eq!(problems(&broken), ["18002:1: expected a value"]);
 }
