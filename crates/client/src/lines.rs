@@ -88,21 +88,23 @@ fn finish(mut line: Vec<u8>, end: Option<Vec<u8>>) -> Line {
 /// last member.
 pub(crate) fn find_id(start: &[u8], end: &[u8]) -> Option<u64> {
     let start = String::from_utf8_lossy(start);
-    let head = start.split("\"result\"").next().unwrap_or_default();
-    if head.len() < start.len()
-        && let Some(id) = id_after(head, head.find("\"id\"")?)
+    if let Some((head, _)) = start.split_once("\"result\"")
+        && let Some(position) = head.find("\"id\"")
     {
-        return Some(id);
+        return number_after(head, position).map(|(id, _)| id);
     }
     let end = String::from_utf8_lossy(end);
-    let position = end.rfind("\"id\"")?;
-    end[position..].trim_end().ends_with('}').then(|| id_after(&end, position)).flatten()
+    let (id, rest) = number_after(&end, end.rfind("\"id\"")?)?;
+    // One brace closes the message; more would close something inside of it.
+    (rest.trim() == "}").then_some(id)
 }
 
-fn id_after(text: &str, position: usize) -> Option<u64> {
+/// The number that is the value of the member at `position`, and what follows.
+fn number_after(text: &str, position: usize) -> Option<(u64, &str)> {
     let rest = text.get(position + 4..)?.trim_start().strip_prefix(':')?;
-    let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    Some((rest[..digits].parse().ok()?, &rest[digits..]))
 }
 
 #[cfg(test)]
@@ -155,6 +157,7 @@ mod tests {
         assert_eq!(find_id(b"{\"result\":{\"id\":3", b"\"}, \"id\":12}"), Some(12));
         // An "id" inside of the content is not the answer's.
         assert_eq!(find_id(b"{\"result\":{\"id\":3", b"\"id\":4,\"x\":1]"), None);
+        assert_eq!(find_id(b"{\"result\":{\"id\":3", b"{\"id\":4}}"), None);
         assert_eq!(find_id(b"", b""), None);
     }
 }

@@ -265,10 +265,7 @@ pub(crate) fn fault(error: reqwest::Error, url: &Url) -> Fault {
         if let Some(error) = one.downcast_ref::<rustls::Error>() {
             return Fault::Tls(error.to_string());
         }
-        // I/O errors of TLS hold the cause without naming it as their source.
-        if let Some(io) = one.downcast_ref::<std::io::Error>()
-            && let Some(error) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>())
-        {
+        if let Some(error) = one.downcast_ref::<std::io::Error>().and_then(tls_in) {
             return Fault::Tls(error.to_string());
         }
         source = one.source();
@@ -277,6 +274,12 @@ pub(crate) fn fault(error: reqwest::Error, url: &Url) -> Fault {
         return Fault::Unreachable(format!("{} cannot be reached: {text}", shown(url)));
     }
     Fault::Closed(format!("the connection broke: {text}"))
+}
+
+/// I/O errors of TLS hold their cause, several deep, without naming it as their source.
+fn tls_in(error: &std::io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref::<rustls::Error>().or_else(|| tls_in(inner.downcast_ref::<std::io::Error>()?))
 }
 
 /// The innermost causes of an error, without the URL, which may hold secrets.
