@@ -1,5 +1,6 @@
 //! Running a program to its end, in plain sight or with its output taken.
 
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -11,7 +12,8 @@ use crate::Trouble;
 
 /// A command as a person would type it, for messages.
 pub fn shown(command: &Command) -> String {
-    std::iter::once(command.get_program())
+    let program = Path::new(command.get_program());
+    std::iter::once(program.file_name().unwrap_or(program.as_os_str()))
         .chain(command.get_args())
         .map(|word| word.to_string_lossy().into_owned())
         .collect::<Vec<_>>()
@@ -85,13 +87,16 @@ pub struct Ended {
     pub status: Option<ExitStatus>,
 }
 
-/// Runs in an own group with stdout and stderr in one stream, so that their order is kept, for at most `limit`;
-/// every piece is also handed to `seen` as it comes.
-pub fn bounded(command: &mut Command, limit: Duration, mut seen: impl FnMut(&[u8])) -> Result<Ended, Trouble> {
+/// Runs in an own group for at most `limit` and takes stdout. Stderr goes into the given file, so that nothing can tear
+/// a line of stdout; without one it joins stdout, in the order in which both were written.
+pub fn bounded(command: &mut Command, limit: Duration, stderr: Option<File>) -> Result<Ended, Trouble> {
     let pipe = |source| Trouble::Start { program: "a pipe".into(), source };
     let (mut reader, writer) = std::io::pipe().map_err(pipe)?;
-    let second = writer.try_clone().map_err(pipe)?;
-    let mut child = Grouped::start(command.stdin(Stdio::null()).stdout(writer).stderr(second))?;
+    let stderr = match stderr {
+        Some(file) => Stdio::from(file),
+        None => Stdio::from(writer.try_clone().map_err(pipe)?),
+    };
+    let mut child = Grouped::start(command.stdin(Stdio::null()).stdout(writer).stderr(stderr))?;
     // the command holds our ends of the pipe until it is given others
     command.stdout(Stdio::null()).stderr(Stdio::null());
 
@@ -110,10 +115,7 @@ pub fn bounded(command: &mut Command, limit: Duration, mut seen: impl FnMut(&[u8
     let mut status = None;
     loop {
         match pieces.recv_timeout(Duration::from_millis(50)) {
-            Ok(piece) => {
-                seen(&piece);
-                output.extend_from_slice(&piece);
-            }
+            Ok(piece) => output.extend_from_slice(&piece),
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
             // a grandchild may hold the pipe after the child ended: what was written by then has been read
             Err(mpsc::RecvTimeoutError::Timeout) if status.is_some() => break,

@@ -199,7 +199,9 @@ fn run_one(
         command.env(format!("CARGO_BIN_EXE_{name}"), path);
     }
     let start = Instant::now();
-    let ended = run::bounded(&mut command, PROGRAM_LIMIT, |_| {})?;
+    let noise = place.own().join("stderr.txt");
+    let file = std::fs::File::create(&noise).map_err(Trouble::file("write", &noise))?;
+    let ended = run::bounded(&mut command, PROGRAM_LIMIT, Some(file))?;
     let output = String::from_utf8_lossy(&ended.output);
     let mut tests = judge(&output, &program.package, &program.target);
     match ended.status {
@@ -213,6 +215,8 @@ fn run_one(
     tell_program(&program.package, &program.target, &tests, start.elapsed());
     if Results::counts(&tests).1 > 0 {
         println!("{}", output.trim_end());
+        let noise = std::fs::read(&noise).map_err(Trouble::file("read", &noise))?;
+        println!("{}", String::from_utf8_lossy(&noise).trim_end());
     }
     Ok(tests)
 }
@@ -257,7 +261,7 @@ fn doc_tests(place: &Place, skips: &Path, filters: &[String]) -> Result<Vec<Test
         .env("PINTLE_SKIPS", skips);
     let start = Instant::now();
     println!("$ {}", run::shown(&cargo));
-    let ended = run::bounded(&mut cargo, PROGRAM_LIMIT, |_| {})?;
+    let ended = run::bounded(&mut cargo, PROGRAM_LIMIT, None)?;
     let output = String::from_utf8_lossy(&ended.output);
     let mut tests: Vec<Tested> =
         doc_sections(&output).iter().flat_map(|(package, section)| judge(section, package, "doc")).collect();

@@ -41,7 +41,8 @@ pub fn first_answer(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     Ok(vec![legacy.budget(10.0), modern.budget(10.0)])
 }
 
-fn repeat(runs: usize, mut once: impl FnMut() -> Result<f64, Trouble>) -> Result<Samples, Trouble> {
+/// Measures several times.
+pub fn repeat(runs: usize, mut once: impl FnMut() -> Result<f64, Trouble>) -> Result<Samples, Trouble> {
     Samples::new((0..runs).map(|_| once()).collect::<Result<_, _>>()?)
 }
 
@@ -129,8 +130,12 @@ pub fn quickstart(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     let samples = repeat(5, || {
         let mut command = clean(&bench.pintle(), bench.home());
         let start = Instant::now();
-        run::taken(command.arg("quickstart"))?;
-        Ok(ms(start.elapsed()))
+        let ended = run::bounded(command.arg("quickstart"), Duration::from_secs(60), None)?;
+        let took = start.elapsed();
+        if !ended.status.is_some_and(|status| status.success()) {
+            return Err(Trouble::Other(format!("it failed: {}", String::from_utf8_lossy(&ended.output))));
+        }
+        Ok(ms(took))
     })?;
     Ok(vec![Line::of("quickstart", "ms", &samples).budget(2000.0)])
 }
