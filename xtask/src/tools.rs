@@ -68,6 +68,11 @@ pub fn install(place: &Place) -> Result<(), Trouble> {
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(());
     }
+    for (program, what) in [("npm", "Node 20 or newer with npm"), ("python3", "Python 3.11 or newer with pip")] {
+        if Command::new(program).arg("--version").output().is_err() {
+            return Err(Trouble::Other(format!("`{program}` does not start; the tests need {what}")));
+        }
+    }
     let start = Instant::now();
     println!("tools: installing into {}", tools.display());
     for manifest in MANIFESTS {

@@ -46,11 +46,11 @@ fn server_scenarios(list: &str) -> Vec<&str> {
 }
 
 #[test]
-fn conformance_2025_11_25_all_required_scenarios_pass() {
+fn kw_49_conformance_2025_11_25_all_required_scenarios_pass() {
     suite("2025-11-25", 30);
 }
 
 #[test]
-fn conformance_2026_07_28_all_required_scenarios_pass() {
+fn kw_49_conformance_2026_07_28_all_required_scenarios_pass() {
     suite("2026-07-28", 37);
 }
