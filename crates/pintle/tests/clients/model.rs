@@ -154,9 +154,7 @@ fn anthropic(turn: &Turn) -> String {
             json!({"type": "input_json_delta", "partial_json": "{}"}),
             "tool_use",
         ),
-        Turn::Done => {
-            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": "done"}), "end_turn")
-        }
+        Turn::Done => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": "done"}), "end_turn"),
     };
     let message = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in", "content": [],

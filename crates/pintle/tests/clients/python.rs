@@ -94,8 +94,7 @@ fn fastmcp_calls_a_dotted_tool_over_stdio() {
     // fastmcp splits the words as a shell would; a temporary folder has none that needs quotes
     let command = home.stdio().join(" ");
     let Some(list) = by_fastmcp(&home, &["list", "--command", &command, "--json"]) else { return };
-    let Some(answer) =
-        by_fastmcp(&home, &["call", "--command", &command, "--target", "box.list.boxes", "--json"])
+    let Some(answer) = by_fastmcp(&home, &["call", "--command", &command, "--target", "box.list.boxes", "--json"])
     else {
         return;
     };

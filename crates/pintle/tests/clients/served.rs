@@ -78,8 +78,7 @@ pub struct Listening {
 impl Listening {
     /// Starts the command and waits for its line `… at http://HOST:PORT/PATH` on stderr.
     pub fn start(command: &mut Command) -> Self {
-        let mut server =
-            Grouped::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()));
+        let mut server = Grouped::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()));
         let stderr = server.0.stderr.take().expect("stderr is piped");
         let (sender, lines) = mpsc::channel();
         // reads to the end, so that the server never waits for its stderr to be read

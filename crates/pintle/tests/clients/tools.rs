@@ -14,10 +14,8 @@ pub const LIMIT: Duration = Duration::from_secs(90);
 
 /// The folder that `cargo xtask tools` fills.
 pub fn folder() -> PathBuf {
-    std::env::var_os("PINTLE_TOOLS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools"),
-        PathBuf::from,
-    )
+    std::env::var_os("PINTLE_TOOLS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools"), PathBuf::from)
 }
 
 /// An installed program; none after telling the runner that this test is skipped.
@@ -103,8 +101,7 @@ impl Drop for Grouped {
 
 /// Runs to the end; a program that does not end in time is killed with all it started, and the test fails.
 pub fn run(command: &mut Command) -> Ran {
-    let mut child =
-        Grouped::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut child = Grouped::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()));
     let stdout = taken(child.0.stdout.take());
     let stderr = taken(child.0.stderr.take());
     let end = Instant::now() + LIMIT;
