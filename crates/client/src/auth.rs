@@ -13,8 +13,8 @@ pub struct Challenge {
     pub status: u16,
     /// The `WWW-Authenticate` header.
     pub header: Option<String>,
-    /// Protocol version of the session, where it is already known.
-    pub version: Option<String>,
+    /// The `Authorization` header that was refused, if one was sent.
+    pub refused: Option<HeaderValue>,
 }
 
 /// Gets authorizations. One lives as long as its session or longer.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::auth::Challenge;
 use crate::endpoint::{Endpoint, Http, Transport};
 use crate::era::{self, Era, Known, LEGACY, MODERN};
 use crate::error::{Error, Fault, Stage};
@@ -10,7 +11,7 @@ use crate::options::{CallOptions, EraChoice, Options};
 use crate::router::Router;
 use crate::session::{Deadline, Server, Session};
 use crate::wire::Wire;
-use crate::wire::http::Connection;
+use crate::wire::http::{AUTHORIZATIONS, Connection};
 use crate::wire::sse::LegacySse;
 use crate::wire::stdio::StdioWire;
 use crate::wire::streamable::Streamable;
@@ -29,21 +30,21 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 /// # Errors
 /// Stages `spawn`, `connect` and `handshake`. Nothing is left behind: a child is made to end.
 pub async fn connect(endpoint: &Endpoint, options: Options) -> Result<Session, Error> {
-    let opening = Opening { endpoint, deadline: Deadline::after(options.connect_timeout), options };
-    match opening.options.era {
-        EraChoice::Bare => opening.open().await,
+    let mut opening = Opening { endpoint, deadline: Deadline::after(options.connect_timeout), options };
+    let session = match opening.options.era {
+        EraChoice::Bare => opening.open().await?,
         EraChoice::Modern => {
-            let mut session = opening.open().await?;
-            let limit = opening.deadline;
-            session.discover(limit).await.map_err(handshake)?;
-            Ok(session)
+            let session = opening.open().await?;
+            opening.discover(session).await.map_err(|(_, fault)| handshake(fault))?
         }
         EraChoice::Legacy(version) => {
             let session = opening.open().await?;
-            opening.initialize(session, version.unwrap_or(LEGACY[0])).await
+            opening.initialize(session, version.unwrap_or(LEGACY[0])).await?
         }
-        EraChoice::Auto => opening.find_out().await,
-    }
+        EraChoice::Auto => opening.find_out().await?,
+    };
+    session.wire.authorize_in_requests(true);
+    Ok(session)
 }
 
 /// The stage of a fault in the handshake: one that means "nobody there" belongs to connecting.
@@ -69,14 +70,14 @@ impl Opening<'_> {
                     .map_err(|fault| Error::new(Stage::Spawn, fault))?;
                 Wire::Stdio(wire)
             }
-            Endpoint::Url(http) if http.transport == Transport::Sse => {
-                return self.open_sse(http).await;
-            }
+            Endpoint::Url(http) if http.transport == Transport::Sse => return self.open_sse(http).await,
             Endpoint::Url(http) => {
                 let connection = self.within(Connection::new(http, &self.options)).await?;
                 Wire::Streamable(Streamable::new(connection, router.clone()))
             }
         };
+        // Somebody may have to consent, which takes longer than a handshake may: see `authorize`.
+        wire.authorize_in_requests(false);
         Ok(Session::new(wire, router, self.options.clone()))
     }
 
@@ -96,7 +97,28 @@ impl Opening<'_> {
             .map_err(|fault| Error::new(Stage::Connect, fault))
     }
 
-    async fn find_out(&self) -> Result<Session, Error> {
+    /// Answers a demand for authorization, and starts the deadline anew. Other faults are handed back.
+    async fn authorize(&mut self, fault: Fault, attempts: &mut usize) -> Result<(), Fault> {
+        let (Some(authorizer), Endpoint::Url(http)) = (&self.options.authorizer, self.endpoint) else {
+            return Err(fault);
+        };
+        let Fault::Unauthorized { status, challenge } = fault else {
+            return Err(fault);
+        };
+        if *attempts == AUTHORIZATIONS {
+            return Err(Fault::Unauthorized { status, challenge });
+        }
+        *attempts += 1;
+        let refused = authorizer.current().await;
+        authorizer
+            .authorize(Challenge { url: http.url.clone(), status, header: challenge, refused })
+            .await
+            .map_err(Fault::Authorization)?;
+        self.deadline = Deadline::after(self.options.connect_timeout);
+        Ok(())
+    }
+
+    async fn find_out(&mut self) -> Result<Session, Error> {
         let server = era::identity(self.endpoint);
         let known = era::known(server);
         let mut session = self.open().await?;
@@ -130,12 +152,35 @@ impl Opening<'_> {
         }
     }
 
-    /// Sends `server/discover`.
-    async fn probe(&self, mut session: Session) -> Result<Probe, Error> {
-        let limit = self.deadline.sooner(self.options.probe_limit);
-        let fault = match session.discover(limit).await {
-            Ok(()) => return Ok(Probe::Modern(session)),
-            Err(fault) => fault,
+    /// Sends `server/discover`, and again after an authorization or where the server asks for it.
+    async fn discover(&mut self, mut session: Session) -> Result<Session, (Session, Fault)> {
+        let mut attempts = 0;
+        let mut repeated = false;
+        loop {
+            // Without a choice of era silence means an old server; with one it means nothing.
+            let limit = match self.options.era {
+                EraChoice::Auto => self.deadline.sooner(self.options.probe_limit),
+                _ => self.deadline,
+            };
+            let fault = match session.discover(limit).await {
+                Ok(()) => return Ok(session),
+                Err(fault) => fault,
+            };
+            // "Unsupported version", but ours is among the supported ones.
+            if supports_modern(&fault) && !repeated {
+                repeated = true;
+                continue;
+            }
+            if let Err(fault) = self.authorize(fault, &mut attempts).await {
+                return Err((session, fault));
+            }
+        }
+    }
+
+    async fn probe(&mut self, session: Session) -> Result<Probe, Error> {
+        let (mut session, fault) = match self.discover(session).await {
+            Ok(session) => return Ok(Probe::Modern(session)),
+            Err(refused) => refused,
         };
         match &fault {
             fault if fault.is_connect() => return Err(handshake(fault.clone())),
@@ -154,10 +199,16 @@ impl Opening<'_> {
         Ok(Probe::Legacy(session, versions))
     }
 
-    async fn initialize(&self, mut session: Session, version: &str) -> Result<Session, Error> {
-        let fault = match session.initialize(version, self.deadline).await {
-            Ok(()) => return Ok(session),
-            Err(fault) => fault,
+    async fn initialize(&mut self, mut session: Session, version: &str) -> Result<Session, Error> {
+        let mut attempts = 0;
+        let fault = loop {
+            let fault = match session.initialize(version, self.deadline).await {
+                Ok(()) => return Ok(session),
+                Err(fault) => fault,
+            };
+            if let Err(fault) = self.authorize(fault, &mut attempts).await {
+                break fault;
+            }
         };
         let Endpoint::Url(http) = self.endpoint else {
             return Err(handshake(fault));
@@ -173,6 +224,14 @@ impl Opening<'_> {
         session.initialize(version, self.deadline).await.map_err(handshake)?;
         Ok(session)
     }
+}
+
+/// Whether a server that refused the version says that it supports it.
+fn supports_modern(fault: &Fault) -> bool {
+    let Fault::Rpc(error) = fault else { return false };
+    let supported = error.data.as_ref().and_then(|data| data.get("supported")).and_then(Value::as_array);
+    error.code == UNSUPPORTED_VERSION
+        && supported.is_some_and(|versions| versions.iter().any(|version| version == MODERN))
 }
 
 enum Probe {

@@ -35,9 +35,11 @@ pub struct Options {
     pub era: EraChoice,
     /// How long `server/discover` may stay unanswered before `initialize` is sent. 2 s.
     pub probe_limit: Duration,
-    /// Limit for starting or reaching the server and the whole handshake. 30 s.
+    /// Limit for starting or reaching the server and the whole handshake. 30 s. It starts anew after an
+    /// authorization, which people may take their time for.
     pub connect_timeout: Duration,
-    /// Limit for a request that does not bring its own. 30 s.
+    /// Limit for a request that does not bring its own. 30 s. An authorization that turns out to be needed
+    /// after the handshake counts.
     pub request_timeout: Duration,
     /// How long a child may take to end after its input has ended, and again after TERM. 2 s.
     pub close_grace: Duration,

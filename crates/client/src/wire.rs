@@ -81,6 +81,13 @@ impl Wire {
         }
     }
 
+    /// Whether a request that is refused gets an authorization by itself, within its own deadline.
+    pub(crate) fn authorize_in_requests(&self, does: bool) {
+        if let Self::Streamable(wire) = self {
+            wire.authorize_in_requests(does);
+        }
+    }
+
     /// Opens the server's own stream where the transport has one besides the answers.
     pub(crate) fn listen(&self) {
         if let Self::Streamable(wire) = self {

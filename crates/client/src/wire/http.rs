@@ -1,6 +1,7 @@
 //! What both HTTP transports share: the connection, its trust, bounded bodies.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -18,7 +19,7 @@ use url::Url;
 
 use crate::auth::{Authorizer, Challenge};
 use crate::endpoint::{Http, Tls, shown};
-use crate::error::Fault;
+use crate::error::{Error, Fault, Stage};
 use crate::options::Options;
 
 /// Bodies of refusals are read up to this many bytes.
@@ -26,12 +27,18 @@ const REFUSAL: usize = 64 * 1024;
 /// Redirects followed within the server's own origin.
 const REDIRECTS: usize = 3;
 
+/// How often one request may be sent again with a new authorization: a token may first be missing, then have
+/// too little scope.
+pub(crate) const AUTHORIZATIONS: usize = 3;
+
 /// One server's connection.
 pub(crate) struct Connection {
     client: reqwest::Client,
     pub(crate) url: Url,
     headers: HeaderMap,
     authorizer: Option<Arc<dyn Authorizer>>,
+    /// Whether a request that is refused gets an authorization by itself.
+    pub(crate) authorizes: AtomicBool,
     pub(crate) limit: usize,
     pub(crate) close_grace: Duration,
 }
@@ -75,46 +82,40 @@ impl Connection {
             url,
             headers,
             authorizer: options.authorizer.clone(),
+            authorizes: AtomicBool::new(true),
             limit: options.answer_limit,
             close_grace: options.close_grace,
         })
     }
 
-    /// Sends one request. Answers the server's demand for authorization, once per kind of demand.
+    /// Sends one request. A demand for authorization is answered, and the request sent again.
     pub(crate) async fn send(
         &self,
         method: Method,
         url: &Url,
         headers: HeaderMap,
         body: Option<Vec<u8>>,
-        version: Option<&str>,
     ) -> Result<Response, Fault> {
-        // A token may first be missing and then have too little scope.
-        for _ in 0..3 {
-            let response = self.send_once(method.clone(), url, headers.clone(), body.clone()).await?;
-            let status = response.status();
+        let mut attempts = 0;
+        loop {
+            let token = match &self.authorizer {
+                Some(authorizer) => authorizer.current().await,
+                None => None,
+            };
+            let response = self.send_once(method.clone(), url, headers.clone(), body.clone(), token.clone()).await?;
             if !needs_authorization(&response) {
                 return Ok(response);
             }
+            let status = response.status().as_u16();
             let challenge = challenge(&response);
-            let Some(authorizer) = &self.authorizer else {
-                return Err(Fault::Unauthorized { status: status.as_u16(), challenge });
+            let more = attempts < AUTHORIZATIONS && self.authorizes.load(Ordering::Relaxed);
+            let Some(authorizer) = self.authorizer.as_ref().filter(|_| more) else {
+                return Err(Fault::Unauthorized { status, challenge });
             };
-            authorizer
-                .authorize(Challenge {
-                    url: self.url.clone(),
-                    status: status.as_u16(),
-                    header: challenge,
-                    version: version.map(str::to_owned),
-                })
-                .await
-                .map_err(Fault::Authorization)?;
+            attempts += 1;
+            let challenge = Challenge { url: self.url.clone(), status, header: challenge, refused: token };
+            authorizer.authorize(challenge).await.map_err(Fault::Authorization)?;
         }
-        let response = self.send_once(method, url, headers, body).await?;
-        if needs_authorization(&response) {
-            return Err(Fault::Unauthorized { status: response.status().as_u16(), challenge: challenge(&response) });
-        }
-        Ok(response)
     }
 
     async fn send_once(
@@ -123,15 +124,14 @@ impl Connection {
         url: &Url,
         headers: HeaderMap,
         body: Option<Vec<u8>>,
+        token: Option<HeaderValue>,
     ) -> Result<Response, Fault> {
         let mut all = self.headers.clone();
         // What the protocol says wins over what was configured.
         for (name, value) in &headers {
             all.insert(name, value.clone());
         }
-        if let Some(authorizer) = &self.authorizer
-            && let Some(token) = authorizer.current().await
-        {
+        if let Some(token) = token {
             all.insert(AUTHORIZATION, token);
         }
         let mut request = self.client.request(method, url.clone()).headers(all);
@@ -300,6 +300,19 @@ fn chain(error: &reqwest::Error) -> String {
         text.push_str("the request failed");
     }
     text
+}
+
+/// A client without server: follows no redirects.
+pub(crate) fn plain_client(tls: &Tls) -> Result<reqwest::Client, Error> {
+    trust(tls)
+        .and_then(|trust| {
+            reqwest::Client::builder()
+                .redirect(Policy::none())
+                .tls_backend_preconfigured(trust)
+                .build()
+                .map_err(|error| Fault::Io(chain(&error)))
+        })
+        .map_err(|fault| Error::new(Stage::Connect, fault))
 }
 
 fn provider() -> Arc<CryptoProvider> {

@@ -35,7 +35,7 @@ impl LegacySse {
     pub(crate) async fn open(connection: Connection, router: Arc<Router>) -> Result<Arc<Self>, Fault> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        let response = connection.send(Method::GET, &connection.url, headers, None, None).await?;
+        let response = connection.send(Method::GET, &connection.url, headers, None).await?;
         if !response.status().is_success() {
             return Err(refusal(response, &connection.url).await);
         }
@@ -82,7 +82,7 @@ impl LegacySse {
         if let Some(version) = version {
             headers.insert(VERSION_HEADER, version);
         }
-        self.connection.send(Method::POST, &self.endpoint, headers, Some(body), None).await
+        self.connection.send(Method::POST, &self.endpoint, headers, Some(body)).await
     }
 
     pub(crate) async fn send(&self, message: &Value) -> Result<(), Fault> {

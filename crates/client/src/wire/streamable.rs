@@ -1,6 +1,7 @@
 //! Streamable HTTP, in both eras.
 
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -68,10 +69,9 @@ impl Streamable {
         state.version = version_header(version);
     }
 
-    fn version(&self) -> Option<String> {
-        let state = self.lock();
-        let version = state.version.as_ref()?.to_str().ok()?;
-        Some(version.to_owned())
+    /// Whether a request that is refused gets an authorization by itself, within its own deadline.
+    pub(crate) fn authorize_in_requests(&self, does: bool) {
+        self.connection.authorizes.store(does, Ordering::Relaxed);
     }
 
     /// Headers of the era with `initialize`, as far as they are known.
@@ -92,7 +92,7 @@ impl Streamable {
         all.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         all.extend(header_map(headers));
-        self.connection.send(Method::POST, &self.connection.url, all, Some(body), self.version().as_deref()).await
+        self.connection.send(Method::POST, &self.connection.url, all, Some(body)).await
     }
 
     /// Sends a request and reads its stream up to the answer.
@@ -239,8 +239,7 @@ impl Streamable {
         if let Some(id) = last_event.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert(LAST_EVENT_ID, id);
         }
-        let version = self.version();
-        self.connection.send(Method::GET, &self.connection.url, headers, None, version.as_deref()).await
+        self.connection.send(Method::GET, &self.connection.url, headers, None).await
     }
 
     /// Holds the server's own stream open, in the era with `initialize`. Servers need not have one.
@@ -340,7 +339,7 @@ impl Streamable {
         if self.lock().session.take().is_none() {
             return Ok(Closed::Network { session_deleted: false });
         }
-        let delete = self.connection.send(Method::DELETE, &self.connection.url, headers, None, None);
+        let delete = self.connection.send(Method::DELETE, &self.connection.url, headers, None);
         let limit = self.connection.close_grace;
         let response = tokio::time::timeout(limit, delete).await.map_err(|_| Fault::Timeout { limit, odd: None })??;
         let session_deleted = response.status().is_success();
