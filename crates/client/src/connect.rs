@@ -307,7 +307,7 @@ impl Session {
         tokio::time::timeout_at(deadline.at, self.wire.notify(&ready, Vec::new()))
             .await
             .unwrap_or(Err(Fault::Timeout { limit, odd: None }))?;
-        self.wire.listen();
+        self.wire.listen().await;
         Ok(())
     }
 }

@@ -121,7 +121,7 @@ pub enum Fault {
     #[error("{0}")]
     Closed(String),
     /// An answer was cut while it was being read.
-    #[error("the answer is larger than {} MiB and was cut while reading", limit / (1024 * 1024))]
+    #[error("the answer is larger than {} and was cut while reading", Size(*limit))]
     TooLarge {
         /// The limit in bytes.
         limit: usize,
@@ -201,6 +201,19 @@ fn excerpt(body: &str) -> String {
     match line {
         Some(line) => format!(": {}", line.trim().chars().take(200).collect::<String>()),
         None => String::new(),
+    }
+}
+
+/// A number of bytes as people write it: `4 MiB`, `1000 bytes`.
+struct Size(usize);
+
+impl fmt::Display for Size {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MIB: usize = 1024 * 1024;
+        match self.0 {
+            whole if whole > 0 && whole.is_multiple_of(MIB) => write!(out, "{} MiB", whole / MIB),
+            bytes => write!(out, "{bytes} bytes"),
+        }
     }
 }
 

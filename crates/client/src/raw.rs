@@ -51,6 +51,11 @@ pub struct RawExchange {
 }
 
 impl Session {
+    /// Everything that comes in from now on, until the receiver is dropped.
+    pub fn incoming(&self) -> tokio::sync::mpsc::UnboundedReceiver<Incoming> {
+        self.router.tap()
+    }
+
     /// Sends bytes as they are and collects what comes back: answers (whatever their IDs), notifications,
     /// questions of the server (which are answered, too), noise, the end of the connection. Silence is not an
     /// error here.

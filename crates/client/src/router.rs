@@ -145,16 +145,16 @@ impl Router {
         self.lock().pending.contains_key(&id)
     }
 
-    /// Takes a message in. A question of the server is handed back: the caller knows the way to answer.
-    pub(crate) fn deliver(&self, message: Value, bytes: usize) -> Option<Question> {
+    /// Takes a message in. Questions of the server are handed back: the caller knows the way to answer.
+    pub(crate) fn deliver(&self, message: Value, bytes: usize) -> Vec<Question> {
+        // 2025-03-26 had batches; a server that still sends them is understood.
         if let Value::Array(batch) = message {
-            // 2025-03-26 had batches; a server that still sends them is understood. Questions in batches
-            // were never seen and are refused by silence.
-            for one in batch {
-                self.deliver(one, bytes);
-            }
-            return None;
+            return batch.into_iter().flat_map(|one| self.deliver_one(one, bytes)).collect();
         }
+        self.deliver_one(message, bytes).into_iter().collect()
+    }
+
+    fn deliver_one(&self, message: Value, bytes: usize) -> Option<Question> {
         self.lock().taps.retain(|tap| tap.send(Incoming::Message(message.clone())).is_ok());
         match message::classify(message) {
             Ok(Message::Answer { id, outcome }) => {

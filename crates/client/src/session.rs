@@ -184,7 +184,7 @@ impl Session {
             answer = self.exchange(&out, &mut expected) => answer,
             () = options.cancelled() => Err(Fault::Cancelled),
             () = tokio::time::sleep_until(deadline.at) => {
-                Err(Fault::Timeout { limit, odd: expected.odd() })
+                expected.ready().unwrap_or_else(|| Err(Fault::Timeout { limit, odd: expected.odd() }))
             }
         };
         given_up.armed &= matches!(outcome, Err(Fault::Timeout { .. } | Fault::Cancelled));
@@ -192,16 +192,18 @@ impl Session {
     }
 
     async fn exchange(&self, out: &Outgoing<'_>, expected: &mut Expected) -> Result<Answer, Fault> {
+        let in_exchange = self.wire.answers_in_exchange();
         let sent = tokio::select! {
             biased;
-            answer = expected.answer() => return answer,
             sent = self.wire.exchange(out) => sent,
+            // Where the answer is part of the exchange, that goes on to the end of its stream.
+            answer = expected.answer(), if !in_exchange => return answer,
         };
         if let Err(fault) = sent {
             // An answer that is here counts more than how its stream ended.
             return expected.ready().unwrap_or(Err(fault));
         }
-        if self.wire.answers_in_exchange() {
+        if in_exchange {
             return expected.ready().unwrap_or_else(|| {
                 Err(Fault::BadAnswer(match expected.odd() {
                     Some(odd) => format!("the request was not answered ({odd})"),

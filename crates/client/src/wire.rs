@@ -89,9 +89,9 @@ impl Wire {
     }
 
     /// Opens the server's own stream where the transport has one besides the answers.
-    pub(crate) fn listen(&self) {
+    pub(crate) async fn listen(&self) {
         if let Self::Streamable(wire) = self {
-            tokio::spawn(wire.clone().listen());
+            wire.listen().await;
         }
     }
 

@@ -356,6 +356,16 @@ fn trust(tls: &Tls) -> Result<rustls::ClientConfig, Fault> {
     Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
 }
 
+impl Tls {
+    /// What these settings mean to rustls, for other clients than MCP.
+    ///
+    /// # Errors
+    /// Stage `connect`: a CA file that cannot be used.
+    pub fn client_config(&self) -> Result<rustls::ClientConfig, crate::error::Error> {
+        trust(self).map_err(|fault| crate::error::Error::new(crate::error::Stage::Connect, fault))
+    }
+}
+
 /// Takes every certificate ([`Tls::insecure`]); signatures are still checked, so that the peer at least holds
 /// the key it shows.
 #[derive(Debug)]

@@ -194,7 +194,7 @@ fn take(
         "" | "message" if !event.data.is_empty() => {
             match serde_json::from_str::<Value>(&event.data) {
                 Ok(message) => {
-                    if let Some(question) = router.deliver(message, event.data.len()) {
+                    for question in router.deliver(message, event.data.len()) {
                         // Nobody answers any more once the session has ended.
                         let _ = ask.send(question);
                     }

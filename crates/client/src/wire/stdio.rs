@@ -180,7 +180,7 @@ impl Reading {
         match line {
             Line::Whole(line) => match serde_json::from_slice::<Value>(&line) {
                 Ok(message @ (Value::Object(_) | Value::Array(_))) => {
-                    if let Some(question) = self.router.deliver(message, line.len()) {
+                    for question in self.router.deliver(message, line.len()) {
                         let (router, replies) = (self.router.clone(), self.replies.clone());
                         tokio::spawn(async move {
                             let reply = router.reply(question).await;

@@ -11,6 +11,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use serde_json::Value;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Outgoing;
@@ -29,7 +30,10 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 /// How often in a row a stream is resumed without a single event.
 const RESUMPTIONS: usize = 5;
 /// How long the rest of a stream is read after its answer, so that the connection can be used again.
-const REST: Duration = Duration::from_millis(200);
+const REST: Duration = Duration::from_millis(5);
+
+/// How long the handshake waits for the server's own stream.
+const OPENING: Duration = Duration::from_millis(200);
 
 type Chunks = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 
@@ -141,7 +145,7 @@ impl Streamable {
     }
 
     fn take(self: &Arc<Self>, message: Value, bytes: usize) {
-        if let Some(question) = self.router.deliver(message, bytes) {
+        for question in self.router.deliver(message, bytes) {
             tokio::spawn(self.clone().reply(question));
         }
     }
@@ -171,7 +175,7 @@ impl Streamable {
                         idle = 0;
                         self.take_events(&mut decoder, &chunk)?;
                         if !self.router.waits(id) {
-                            self.read_rest(decoder, chunks);
+                            self.read_rest(decoder, chunks).await;
                             return Ok(());
                         }
                     }
@@ -217,20 +221,17 @@ impl Streamable {
         }
     }
 
-    /// Reads what comes after the answer for a moment.
-    fn read_rest(self: &Arc<Self>, mut decoder: Decoder, mut chunks: Chunks) {
-        let wire = self.clone();
-        tokio::spawn(async move {
-            let rest = async {
-                while let Some(Ok(chunk)) = chunks.next().await {
-                    if wire.take_events(&mut decoder, &chunk).is_err() {
-                        return;
-                    }
+    /// Reads a stream to its end after the answer, for a moment, so that the connection can be used again.
+    async fn read_rest(self: &Arc<Self>, mut decoder: Decoder, mut chunks: Chunks) {
+        let rest = async {
+            while let Some(Ok(chunk)) = chunks.next().await {
+                if self.take_events(&mut decoder, &chunk).is_err() {
+                    return;
                 }
-            };
-            // A server that keeps the stream open loses it.
-            let _ = tokio::time::timeout(REST, rest).await;
-        });
+            }
+        };
+        // A server that keeps the stream open loses it.
+        let _ = tokio::time::timeout(REST, rest).await;
     }
 
     async fn get(&self, last_event: Option<&str>) -> Result<Response, Fault> {
@@ -242,16 +243,23 @@ impl Streamable {
         self.connection.send(Method::GET, &self.connection.url, headers, None).await
     }
 
-    /// Holds the server's own stream open, in the era with `initialize`. Servers need not have one.
-    pub(crate) async fn listen(self: Arc<Self>) {
-        let closing = self.closing.clone();
-        tokio::select! {
-            () = closing.cancelled() => {}
-            () = self.listen_on() => {}
-        }
+    /// Opens the server's own stream, in the era with `initialize`, and holds it open. Servers need not have
+    /// one. What a server sends there before it is open may be lost, so this waits a moment for it.
+    pub(crate) async fn listen(self: &Arc<Self>) {
+        let (open, opened) = oneshot::channel();
+        let wire = self.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = wire.closing.cancelled() => {}
+                () = wire.listen_on(open) => {}
+            }
+        });
+        // Some servers send no header before the first event: they are not waited for.
+        let _ = tokio::time::timeout(OPENING, opened).await;
     }
 
-    async fn listen_on(self: &Arc<Self>) {
+    async fn listen_on(self: &Arc<Self>, open: oneshot::Sender<()>) {
+        let mut open = Some(open);
         let mut decoder = Decoder::new(self.connection.limit);
         let mut idle = 0;
         while idle <= RESUMPTIONS {
@@ -260,6 +268,10 @@ impl Streamable {
             };
             if !response.status().is_success() || body_kind(&response) != Body::Events {
                 return;
+            }
+            if let Some(open) = open.take() {
+                // Whoever waited may have gone on.
+                let _ = open.send(());
             }
             decoder = decoder.resumed();
             idle += 1;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what cannot be set up is a failed test")]
 
 mod broken;
+mod consent;
 mod older;
 mod refusals;
 mod streamable;
