@@ -30,7 +30,12 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 /// # Errors
 /// Stages `spawn`, `connect` and `handshake`. Nothing is left behind: a child is made to end.
 pub async fn connect(endpoint: &Endpoint, options: Options) -> Result<Session, Error> {
-    let mut opening = Opening { endpoint, deadline: Deadline::after(options.connect_timeout), options };
+    let mut opening = Opening {
+        endpoint,
+        deadline: Deadline::after(options.connect_timeout),
+        patient: options.era != EraChoice::Auto,
+        options,
+    };
     let session = match opening.options.era {
         EraChoice::Bare => opening.open().await?,
         EraChoice::Modern => {
@@ -56,6 +61,8 @@ fn handshake(fault: Fault) -> Error {
 struct Opening<'a> {
     endpoint: &'a Endpoint,
     deadline: Deadline,
+    /// Whether `server/discover` may take as long as the whole handshake.
+    patient: bool,
     options: Options,
 }
 
@@ -124,7 +131,7 @@ impl Opening<'_> {
         let mut session = self.open().await?;
         // HTTP+SSE is older than the era without `initialize`.
         let only_legacy = matches!(session.wire, Wire::Sse(_));
-        let mut refusal = None;
+        let mut probed = None;
         if !only_legacy && known != Some(Known::Legacy) {
             match self.probe(session).await? {
                 Probe::Modern(session) => {
@@ -133,7 +140,7 @@ impl Opening<'_> {
                 }
                 Probe::Legacy(fresh, fault) => {
                     session = fresh;
-                    refusal = fault;
+                    probed = Some(fault);
                 }
             }
         }
@@ -147,8 +154,19 @@ impl Opening<'_> {
                 era::forget(server);
                 Box::pin(self.find_out()).await
             }
-            // A server that named its versions said more than one that refused to initialize.
-            Err(error) => Err(refusal.map(handshake).unwrap_or(error)),
+            Err(error) => match probed {
+                // Slow, but not silent, and no old server: it gets the time it needs.
+                Some(Fault::Timeout { .. }) if is_answer(&error.fault) => {
+                    self.patient = true;
+                    let session = self.open().await?;
+                    let session = self.discover(session).await.map_err(|(_, fault)| handshake(fault))?;
+                    era::remember(server, Known::Modern);
+                    Ok(session)
+                }
+                // A server that named its versions said more than one that refused to initialize.
+                Some(Fault::Rpc(refusal)) if refusal.code == UNSUPPORTED_VERSION => Err(handshake(Fault::Rpc(refusal))),
+                _ => Err(error),
+            },
         }
     }
 
@@ -157,11 +175,8 @@ impl Opening<'_> {
         let mut attempts = 0;
         let mut repeated = false;
         loop {
-            // Without a choice of era silence means an old server; with one it means nothing.
-            let limit = match self.options.era {
-                EraChoice::Auto => self.deadline.sooner(self.options.probe_limit),
-                _ => self.deadline,
-            };
+            // Without a choice of era silence may mean an old server; with one it means nothing.
+            let limit = if self.patient { self.deadline } else { self.deadline.sooner(self.options.probe_limit) };
             let fault = match session.discover(limit).await {
                 Ok(()) => return Ok(session),
                 Err(fault) => fault,
@@ -190,13 +205,12 @@ impl Opening<'_> {
             }
             _ => {}
         }
-        let versions = matches!(&fault, Fault::Rpc(error) if error.code == UNSUPPORTED_VERSION).then_some(fault);
         // Some servers end at a first message they do not know: they get a second start.
         if matches!(session.wire, Wire::Stdio(_)) && session.router.closed().is_some() {
             drop(session);
             session = self.open().await?;
         }
-        Ok(Probe::Legacy(session, versions))
+        Ok(Probe::Legacy(session, fault))
     }
 
     async fn initialize(&mut self, mut session: Session, version: &str) -> Result<Session, Error> {
@@ -236,8 +250,13 @@ fn supports_modern(fault: &Fault) -> bool {
 
 enum Probe {
     Modern(Session),
-    /// A session to initialize, and what the server said about its versions.
-    Legacy(Session, Option<Fault>),
+    /// A session to initialize, and how the probe ended.
+    Legacy(Session, Fault),
+}
+
+/// Whether a server is there and answers, though not as we wish.
+fn is_answer(fault: &Fault) -> bool {
+    matches!(fault, Fault::Rpc(_) | Fault::Http { .. } | Fault::BadAnswer(_))
 }
 
 /// Whether a refused POST may come from a server of the older HTTP+SSE.

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ch_073_messages_start_with_the_stage_and_state_the_limit() {
+    fn messages_start_with_the_stage_and_state_the_limit() {
         let error = Error::request("tools/call", Fault::Timeout { limit: Duration::from_millis(1500), odd: None });
         assert_eq!(error.to_string(), "request tools/call: no answer within 1s500ms");
     }

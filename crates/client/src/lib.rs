@@ -55,7 +55,7 @@ pub use era::{Era, LEGACY, MODERN};
 pub use error::{Error, Fault, RpcError, Stage};
 pub use handler::{Handler, NoHandler, ServerRequest};
 pub use methods::List;
-pub use oauth::{Browser, OAuth, OAuthSettings};
+pub use oauth::{Browser, Grant, OAuth, OAuthSettings};
 pub use options::{CallOptions, EraChoice, Options, Progress, ProgressSink};
 pub use raw::{Raw, RawExchange, Received};
 pub use router::{Incoming, Noise, Notification, Oddity};

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use http::HeaderValue;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
-    OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest, WWWAuthenticateParams,
+    ClientCredentialsConfig, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest, WWWAuthenticateParams,
 };
 use tokio::sync::Mutex;
 
@@ -34,9 +34,21 @@ pub trait Browser: Send + Sync + 'static {
     fn visit(&self, url: &str) -> BoxFuture<'_, Result<String, String>>;
 }
 
+/// On whose behalf a token is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grant {
+    /// A person's, who consents in a browser.
+    #[default]
+    Consent,
+    /// Our own: [`OAuthSettings::client_id`] and [`OAuthSettings::client_secret`] are enough. For machines.
+    ClientCredentials,
+}
+
 /// Who we are towards authorization servers.
 #[derive(Clone, Default)]
 pub struct OAuthSettings {
+    /// On whose behalf.
+    pub grant: Grant,
     /// Where consent leads back to; usually on the loopback.
     pub redirect_uri: String,
     /// Our name, for servers where we register.
@@ -54,6 +66,7 @@ pub struct OAuthSettings {
 impl fmt::Debug for OAuthSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("OAuthSettings")
+            .field("grant", &self.grant)
             .field("redirect_uri", &self.redirect_uri)
             .field("client_name", &self.client_name)
             .field("client_id", &self.client_id)
@@ -63,7 +76,7 @@ impl fmt::Debug for OAuthSettings {
     }
 }
 
-/// Gets tokens by OAuth 2.1 with consent in a browser. Tokens are kept in memory only.
+/// Gets tokens by OAuth 2.1. Tokens are kept in memory only.
 pub struct OAuth {
     settings: OAuthSettings,
     browser: Arc<dyn Browser>,
@@ -82,12 +95,42 @@ impl OAuth {
         Ok(Self { settings, browser, http, manager: Mutex::new(None) })
     }
 
-    /// From nothing: find the authorization server, register, ask for consent, get the token.
+    /// From nothing: find the authorization server and get a token.
     async fn first(&self, challenge: &Challenge) -> Result<AuthorizationManager, AuthError> {
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(challenge.url.clone(), self.http.clone()).await?;
         let found = manager.resolve_metadata_from_challenge(challenge.header.as_deref()).await?;
         manager.set_metadata(found.metadata);
+        match self.settings.grant {
+            Grant::Consent => self.consented(manager).await,
+            Grant::ClientCredentials => self.own(manager, challenge).await,
+        }
+    }
+
+    /// A token of our own.
+    async fn own(
+        &self,
+        mut manager: AuthorizationManager,
+        challenge: &Challenge,
+    ) -> Result<AuthorizationManager, AuthError> {
+        let (Some(client_id), Some(client_secret)) =
+            (self.settings.client_id.clone(), self.settings.client_secret.clone())
+        else {
+            return Err(AuthError::ClientCredentialsError("a client ID and its secret are needed".into()));
+        };
+        let config = ClientCredentialsConfig::ClientSecret {
+            client_id,
+            client_secret,
+            scopes: manager.select_initial_scopes(&[]).await,
+            resource: Some(challenge.url.to_string()),
+        };
+        manager.configure_client_credentials(&config)?;
+        manager.exchange_client_credentials(&config).await?;
+        Ok(manager)
+    }
+
+    /// A token that somebody consents to.
+    async fn consented(&self, manager: AuthorizationManager) -> Result<AuthorizationManager, AuthError> {
         let mut request = AuthorizationRequest::new(&self.settings.redirect_uri)
             .with_initial_scope_selection()
             .with_client_name(&self.settings.client_name);
@@ -144,7 +187,7 @@ impl Authorizer for OAuth {
                 }
                 let header = challenge.header.as_deref().unwrap_or_default();
                 let demand = WWWAuthenticateParams::parse(header, &challenge.url);
-                if challenge.status == 403 {
+                if challenge.status == 403 && self.settings.grant == Grant::Consent {
                     let scope = demand.scope.as_deref().filter(|_| demand.is_insufficient_scope());
                     let Some(scope) = scope else {
                         return Err("the server refuses the token and does not say what it wants".into());

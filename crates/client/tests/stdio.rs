@@ -30,9 +30,9 @@ fn script(body: &str) -> Endpoint {
 fn options(era: EraChoice) -> Options {
     Options {
         era,
-        probe_limit: Duration::from_millis(300),
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(5),
+        probe_limit: Duration::from_secs(10),
+        connect_timeout: Duration::from_secs(30),
+        request_timeout: Duration::from_secs(30),
         close_grace: Duration::from_millis(300),
         ..Options::default()
     }
@@ -117,7 +117,8 @@ async fn a_silent_legacy_server_is_initialized_after_the_probe_limit_and_remembe
                ok $id '{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"old","version":"'$id'"}}';;
            esac; done"#,
     );
-    let first = connect(&server, options(EraChoice::Auto)).await.unwrap();
+    let impatient = Options { probe_limit: Duration::from_millis(300), ..options(EraChoice::Auto) };
+    let first = connect(&server, impatient).await.unwrap();
     assert_eq!(first.era(), &Era::Legacy("2024-11-05".into()));
     assert_eq!(first.server().version(), Some("2"), "the probe came first");
     let second = connect(&server, options(EraChoice::Auto)).await.unwrap();
@@ -140,6 +141,20 @@ async fn a_remembered_era_that_fails_is_found_out_anew() {
     std::fs::write(&flag, "").unwrap();
     let new = connect(&server, options(EraChoice::Auto)).await.unwrap();
     assert_eq!(new.era(), &Era::Modern);
+}
+
+#[tokio::test]
+async fn a_slow_modern_server_is_not_mistaken_for_an_old_one() {
+    // The first start answers late, and has no `initialize`; so has the second.
+    let server = script(
+        r#"n=0; while read -r line; do n=$((n+1)); case $line in
+             *server/discover*) sleep 0.5; modern $n;;
+             *) err $n -32601 'no initialize here';;
+           esac; done"#,
+    );
+    let impatient = Options { probe_limit: Duration::from_millis(200), ..options(EraChoice::Auto) };
+    let session = connect(&server, impatient).await.unwrap();
+    assert_eq!(session.era(), &Era::Modern);
 }
 
 #[tokio::test]

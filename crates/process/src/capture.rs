@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bounded::Output;
 use crate::child::{Child, Exit, Ladder, Stopped};
-use crate::spawn::{Spawn, SpawnError, Streams};
+use crate::spawn::{Spawn, SpawnError};
 use crate::{Stdin, Stdout};
 
 /// How long a child that has ended may leave its output open in other hands.
@@ -105,10 +105,8 @@ impl Spawn {
     /// [`SpawnError`] if it did not start, or if the system refuses to wait for it. A child that fails, is
     /// cancelled or times out is not an error: see [`Captured`].
     pub async fn run(self, run: Run) -> Result<Captured, SpawnError> {
-        let program = self.program().to_owned();
-        let streams = Streams { stdin: !run.input.is_empty() };
-        let child = self.start(streams).await?;
-        capture(child, run).await.map_err(|source| SpawnError::System { program, source })
+        let child = self.start(!run.input.is_empty()).await?;
+        capture(child, run).await.map_err(self.system())
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
@@ -93,13 +93,15 @@ pub enum Stopped {
     Kill,
 }
 
-/// A child that is its own session and process group leader.
+/// A running child, normally the leader of a session and process group of its own.
 ///
 /// It is reaped only after its group has been killed, so that the group's number cannot have passed to a
 /// stranger. Dropping it kills the group and reaps the child.
 pub struct Child {
     process: std::process::Child,
-    group: Pid,
+    id: Pid,
+    /// Whether the child leads a group: then signals go to all of it.
+    leads: bool,
     ended: AsyncFd<OwnedFd>,
     started: Instant,
     exit: Option<Exit>,
@@ -112,14 +114,23 @@ impl fmt::Debug for Child {
 }
 
 impl Child {
-    /// Takes over a child that [`crate::fork`] has started.
-    pub(crate) fn supervise(mut process: std::process::Child) -> io::Result<Self> {
-        let group = Pid::from_child(&process);
-        match watch(group) {
-            Ok(ended) => Ok(Self { process, group, ended, started: Instant::now(), exit: None }),
+    /// Takes over the leader of a group that [`crate::fork`] has started.
+    pub(crate) fn supervise(process: std::process::Child) -> io::Result<Self> {
+        Self::take_over(process, true)
+    }
+
+    /// Takes over a child in our own group.
+    pub(crate) fn supervise_alone(process: std::process::Child) -> io::Result<Self> {
+        Self::take_over(process, false)
+    }
+
+    fn take_over(mut process: std::process::Child, leads: bool) -> io::Result<Self> {
+        let id = Pid::from_child(&process);
+        match watch(id) {
+            Ok(ended) => Ok(Self { process, id, leads, ended, started: Instant::now(), exit: None }),
             Err(error) => {
                 // Already gone is the only other outcome of both, and fine.
-                let _ = kill_process_group(group, Signal::KILL);
+                let _ = process.kill();
                 let _ = process.wait();
                 Err(error)
             }
@@ -163,7 +174,8 @@ impl Child {
         if self.exit.is_some() {
             return Ok(());
         }
-        match kill_process_group(self.group, signal) {
+        let sent = if self.leads { kill_process_group(self.id, signal) } else { kill_process(self.id, signal) };
+        match sent {
             Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -258,16 +270,17 @@ impl Drop for Child {
                 _ => return,
             }
         }
-        reap_later(Pid::from_child(&self.process));
+        reap_later(&self.process);
     }
 }
 
-/// Waits for a killed child on a thread of its own, so that dropping never blocks for long.
-fn reap_later(child: Pid) {
+/// Waits for a child on a thread of its own, so that nobody else has to.
+pub(crate) fn reap_later(child: &std::process::Child) {
+    let child = Pid::from_child(child);
     let reaper = std::thread::Builder::new().name("pintle-reap".into()).spawn(move || {
         use rustix::process::{WaitOptions, waitpid};
         while let Err(rustix::io::Errno::INTR) = waitpid(Some(child), WaitOptions::empty()) {}
     });
-    // Without a thread the killed child stays a zombie until we end; there is nobody to tell.
+    // Without a thread an ended child stays a zombie until we end; there is nobody to tell.
     drop(reaper);
 }

@@ -32,21 +32,36 @@ impl Drop for Forked {
     }
 }
 
-/// Forks and execs `command` as leader of a new session which gets `death` when we end.
+/// What a child has to do with us.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bond {
+    /// Leader of a session of its own, which gets this signal when we end.
+    Own(Signal),
+    /// In our session, at our terminal; gets this signal when we end.
+    Ours(Signal),
+    /// Leader of a session of its own, which may outlive us.
+    None,
+}
+
+/// Forks and execs `command`.
 ///
 /// # Errors
 /// What fork, setsid, prctl or exec report.
-pub(crate) async fn fork(mut command: Command, death: Signal) -> io::Result<Child> {
+pub(crate) async fn fork(mut command: Command, bond: Bond) -> io::Result<Child> {
     let ours = getpid();
     // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes three system
     // calls and compares two integers; it neither allocates, locks, nor touches memory of other threads.
     unsafe {
         command.pre_exec(move || {
-            setsid()?;
-            set_parent_process_death_signal(Some(death))?;
-            // If we ended before the line above, nobody would ever send the signal.
-            if getppid() != Some(ours) {
-                return Err(io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()));
+            if let Bond::Own(_) | Bond::None = bond {
+                setsid()?;
+            }
+            if let Bond::Own(death) | Bond::Ours(death) = bond {
+                set_parent_process_death_signal(Some(death))?;
+                // If we ended before the line above, nobody would ever send the signal.
+                if getppid() != Some(ours) {
+                    return Err(io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()));
+                }
             }
             Ok(())
         });

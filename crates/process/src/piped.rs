@@ -6,7 +6,7 @@ use tokio::io::AsyncReadExt;
 
 use crate::bounded::{Output, Text};
 use crate::child::Child;
-use crate::spawn::{Spawn, SpawnError, Streams};
+use crate::spawn::{Spawn, SpawnError};
 use crate::{Stdin, Stdout};
 
 /// A child with its standard input and output in our hands. Its standard error is read all the time; the
@@ -51,10 +51,10 @@ impl Spawn {
     /// # Errors
     /// [`SpawnError`], which says what could not be started and why.
     pub async fn piped(self, stderr_limit: usize) -> Result<Piped, SpawnError> {
-        let mut child = self.start(Streams { stdin: true }).await?;
+        let mut child = self.start(true).await?;
         let ends = (|| Ok((child.take_stdin()?, child.take_stdout()?, child.take_stderr()?)))();
-        let system = |source| SpawnError::System { program: self.program().to_owned(), source };
-        let (Some(stdin), Some(stdout), Some(mut errors)) = ends.map_err(system)? else {
+        let system = self.system();
+        let (Some(stdin), Some(stdout), Some(mut errors)) = ends.map_err(&system)? else {
             return Err(system(std::io::Error::other("a pipe is missing")));
         };
         let stderr = StderrTail { kept: Arc::new(Mutex::new(Output::with_limit(stderr_limit))) };

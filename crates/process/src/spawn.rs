@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::child::Child;
+use crate::child::{Child, Exit, reap_later};
 use crate::environment::Environment;
-use crate::fork;
+use crate::fork::{self, Bond};
 
 /// The kernel's limit for one argument (`MAX_ARG_STRLEN`), in bytes with its final NUL.
 const ARGUMENT_LIMIT: usize = 128 * 1024;
@@ -89,13 +89,8 @@ fn searched(path: &Option<OsString>) -> String {
     }
 }
 
-/// What happens with the three standard streams.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Streams {
-    pub(crate) stdin: bool,
-}
-
-/// A program, its arguments and its surroundings. Ends in [`run`](Self::run) or [`piped`](Self::piped).
+/// A program, its arguments and its surroundings. Ends in [`run`](Self::run),
+/// [`piped`](Self::piped), [`attached`](Self::attached) or [`detached`](Self::detached).
 ///
 /// The environment is [`Environment::clean`] unless [`environment`](Self::environment) sets another.
 #[derive(Debug, Clone)]
@@ -155,24 +150,54 @@ impl Spawn {
         &self.program
     }
 
-    /// Starts the child with pipes at its standard streams (`/dev/null` at stdin unless asked for).
-    pub(crate) async fn start(&self, streams: Streams) -> Result<Child, SpawnError> {
+    /// Starts the child with pipes at its output, and at its input if asked for (`/dev/null` otherwise).
+    pub(crate) async fn start(&self, input: bool) -> Result<Child, SpawnError> {
+        let mut command = self.command()?;
+        command.stdin(if input { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = fork::fork(command, Bond::Own(self.death.raw())).await.map_err(self.system())?;
+        Child::supervise(child).map_err(self.system())
+    }
+
+    /// Runs the child at our terminal: its standard streams are ours, and so is its session, so that keys like
+    /// Ctrl-C reach it. For programs that people operate.
+    ///
+    /// # Errors
+    /// [`SpawnError`] if it did not start or cannot be waited for. Dropping the future kills the child.
+    pub async fn attached(self) -> Result<Exit, SpawnError> {
+        let child = fork::fork(self.command()?, Bond::Ours(self.death.raw())).await.map_err(self.system())?;
+        let mut child = Child::supervise_alone(child).map_err(self.system())?;
+        child.wait().await.map_err(self.system())
+    }
+
+    /// Starts a child that may outlive us, in a session of its own, with `/dev/null` at its standard streams.
+    /// It is reaped if it ends first. Returns its process ID.
+    ///
+    /// # Errors
+    /// [`SpawnError`] if it did not start.
+    pub async fn detached(self) -> Result<u32, SpawnError> {
+        let mut command = self.command()?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = fork::fork(command, Bond::None).await.map_err(self.system())?;
+        let id = child.id();
+        reap_later(&child);
+        Ok(id)
+    }
+
+    /// Everything but the standard streams.
+    fn command(&self) -> Result<Command, SpawnError> {
         let program = self.resolve()?;
         self.check_arguments(&program)?;
         let mut command = Command::new(&program);
-        command
-            .args(&self.arguments)
-            .env_clear()
-            .envs(self.environment.iter())
-            .stdin(if streams.stdin { Stdio::piped() } else { Stdio::null() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(&self.arguments).env_clear().envs(self.environment.iter());
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
-        let system = |source| SpawnError::System { program: program.clone(), source };
-        let child = fork::fork(command, self.death.raw()).await.map_err(system)?;
-        Child::supervise(child).map_err(system)
+        Ok(command)
+    }
+
+    pub(crate) fn system(&self) -> impl Fn(io::Error) -> SpawnError {
+        let program = self.program.clone();
+        move |source| SpawnError::System { program: program.clone(), source }
     }
 
     fn resolve(&self) -> Result<PathBuf, SpawnError> {
@@ -316,10 +341,10 @@ mod tests {
     #[tokio::test]
     async fn an_3_2_arguments_that_the_kernel_refuses_are_named_before_start() {
         let long = Spawn::new("/bin/sh").arg("-c").arg("x".repeat(ARGUMENT_LIMIT));
-        let error = long.start(Streams { stdin: false }).await.unwrap_err();
+        let error = long.start(false).await.unwrap_err();
         assert_eq!(error.to_string(), "argument 2 of /bin/sh is 128 KiB or longer");
         let nul = Spawn::new("/bin/sh").arg("a\0b");
-        let error = nul.start(Streams { stdin: false }).await.unwrap_err();
+        let error = nul.start(false).await.unwrap_err();
         assert_eq!(error.to_string(), "argument 1 of /bin/sh holds a NUL byte");
     }
 }

@@ -313,3 +313,42 @@ async fn a_file_that_names_no_interpreter_is_not_given_to_a_shell() {
     let error = Spawn::new(&garbage).run(Run::default()).await.unwrap_err();
     assert!(matches!(error, SpawnError::NoProgram { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn an_attached_child_shares_our_streams_and_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("session");
+    let exit = sh(&format!("cut -d' ' -f6 /proc/$$/stat > {}; exit 6", file.display())).attached().await.unwrap();
+    assert_eq!(exit.status, Status::Code(6));
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let ours = stat.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap();
+    assert_eq!(std::fs::read_to_string(file).unwrap().trim(), ours);
+}
+
+#[tokio::test]
+async fn a_dropped_attached_child_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let task = tokio::spawn(sh(&format!("echo $$ > {}; exec sleep 600", file.display())).attached());
+    until("the child has started", || pid_in(&file).is_some()).await;
+    task.abort();
+    let pid = pid_in(&file).unwrap();
+    until("the child is gone and reaped", || !exists(pid)).await;
+}
+
+#[tokio::test]
+async fn a_detached_child_lives_on_in_its_own_session_and_is_reaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, stop) = (folder.path().join("session"), folder.path().join("stop"));
+    let script = format!(
+        "cut -d' ' -f6 /proc/$$/stat > {0}.new; mv {0}.new {0}; while ! [ -e {1} ]; do sleep 0.02; done",
+        file.display(),
+        stop.display()
+    );
+    let pid = sh(&script).detached().await.unwrap();
+    until("it has started", || file.exists()).await;
+    assert_eq!(pid_in(&file), Some(pid));
+    assert!(alive(pid));
+    std::fs::write(stop, "").unwrap();
+    until("it has ended and is reaped", || !exists(pid)).await;
+}

@@ -3,11 +3,12 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use pintle_client::{
-    Browser, CallOptions, Endpoint, Error, Handler, Http, OAuth, OAuthSettings, Options, RpcError, ServerRequest,
-    Session, Transport, connect,
+    Browser, CallOptions, Endpoint, Error, Grant, Handler, Http, OAuth, OAuthSettings, Options, RpcError,
+    ServerRequest, Session, Transport, connect,
 };
 use serde_json::{Map, Value, json};
 
@@ -38,7 +39,9 @@ async fn run() -> Result<(), Error> {
     let mut http = Http::new(&url)?;
     http.transport = Transport::Http;
     let text = |name: &str| context.get(name).and_then(Value::as_str).map(str::to_owned);
+    let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
     let settings = OAuthSettings {
+        grant: if scenario.starts_with("auth/client-credentials") { Grant::ClientCredentials } else { Grant::Consent },
         redirect_uri: REDIRECT_URI.into(),
         client_name: "pintle".into(),
         client_id: text("client_id"),
@@ -47,6 +50,8 @@ async fn run() -> Result<(), Error> {
         ..OAuthSettings::default()
     };
     let options = Options {
+        // No scenario's server is silent, but on a busy machine many are slow.
+        probe_limit: Duration::from_secs(15),
         handler: Arc::new(Agreeable),
         authorizer: Some(Arc::new(OAuth::new(settings, Arc::new(Headless))?)),
         ..Options::default()
@@ -76,7 +81,7 @@ async fn exercise(session: &Session, context: &Value) -> Result<(), Error> {
         Some(named) => {
             named.iter().map(|call| (name_of(call), call.get("arguments").cloned().unwrap_or(json!({})))).collect()
         }
-        None => tools.iter().map(|tool| (name_of(tool), arguments(tool))).collect(),
+        None => tools.iter().map(|tool| (name_of(tool), with_schema(arguments(tool), &tools))).collect(),
     };
     for (tool, arguments) in calls {
         match session.call_tool(&tool, Some(arguments), &options).await {
@@ -102,6 +107,14 @@ async fn exercise(session: &Session, context: &Value) -> Result<(), Error> {
 
 fn name_of(item: &Value) -> String {
     item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Hands the schema of the first tool, as it came, to a tool that wants one.
+fn with_schema(mut arguments: Value, tools: &[Value]) -> Value {
+    if let Some(schema) = arguments.get_mut("schema") {
+        *schema = tools.first().and_then(|tool| tool.get("inputSchema")).cloned().unwrap_or(json!({}));
+    }
+    arguments
 }
 
 /// Arguments that satisfy the types of what a tool requires.

@@ -51,6 +51,7 @@ async fn a_server_that_never_answers_is_cut_off_at_every_stage() {
 
     let silent = serve_later(|_| Box::pin(std::future::pending())).await;
     let mut hasty = options();
+    hasty.probe_limit = Duration::from_millis(200);
     hasty.connect_timeout = Duration::from_millis(600);
     let error = connect(&http(&silent), hasty).await.unwrap_err();
     assert_eq!(error.to_string(), "handshake: no answer within 600ms");

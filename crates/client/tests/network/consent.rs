@@ -2,14 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response};
 use futures::future::BoxFuture;
-use pintle_client::{Browser, CallOptions, OAuth, OAuthSettings, Options, connect};
+use pintle_client::{Browser, CallOptions, Grant, OAuth, OAuthSettings, Options, connect};
 use serde_json::{Value, json};
 
 use crate::support::{Fake, Seen, answer, discovered, http, options, plain, serve, status};
+
+/// How long a person takes; longer than the probe and the handshake may.
+const CONSENT: Duration = Duration::from_secs(2);
 
 /// A resource and its authorization server in one. Tokens are named after the scope they have.
 async fn guarded() -> Fake {
@@ -68,8 +72,7 @@ impl Browser for Person {
                 return Err("nobody consented".into());
             }
             let state = parameter(&url, "state").unwrap();
-            // Consent takes longer than the probe may.
-            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            tokio::time::sleep(CONSENT).await;
             Ok(format!("http://localhost:3000/callback?code=c&state={state}"))
         })
     }
@@ -92,7 +95,8 @@ fn with(person: &Arc<Person>) -> Options {
 async fn a_guarded_server_is_reached_after_one_consent() {
     let fake = guarded().await;
     let person = Arc::new(Person::default());
-    let session = connect(&http(&fake), with(&person)).await.unwrap();
+    let brief = Options { probe_limit: CONSENT / 2, connect_timeout: CONSENT / 2, ..with(&person) };
+    let session = connect(&http(&fake), brief).await.unwrap();
     let call: CallOptions = plain();
     session.call_tool("x", None, &call).await.unwrap();
     session.call_tool("x", None, &call).await.unwrap();
@@ -113,4 +117,21 @@ async fn a_refused_consent_is_told() {
     let error = connect(&http(&fake), with(&person)).await.unwrap_err();
     assert_eq!(error.to_string(), "handshake: authorization failed: OAuth authorization failed: nobody consented");
     assert_eq!(person.visits.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_machine_gets_a_token_of_its_own_without_any_person() {
+    let fake = guarded().await;
+    let person = Arc::new(Person::default());
+    let settings = OAuthSettings {
+        grant: Grant::ClientCredentials,
+        client_id: Some("machine".into()),
+        client_secret: Some("hush".into()),
+        ..OAuthSettings::default()
+    };
+    assert!(!format!("{settings:?}").contains("hush"));
+    let authorizer = OAuth::new(settings, person.clone()).unwrap();
+    let options = Options { authorizer: Some(Arc::new(authorizer)), ..options() };
+    connect(&http(&fake), options).await.unwrap();
+    assert_eq!(person.visits.load(Ordering::SeqCst), 0);
 }

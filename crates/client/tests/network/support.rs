@@ -254,9 +254,9 @@ impl AsyncWrite for Counted {
 
 pub fn options() -> Options {
     Options {
-        probe_limit: Duration::from_millis(300),
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(5),
+        probe_limit: Duration::from_secs(10),
+        connect_timeout: Duration::from_secs(30),
+        request_timeout: Duration::from_secs(30),
         close_grace: Duration::from_secs(1),
         ..Options::default()
     }
