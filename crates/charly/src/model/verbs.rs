@@ -1,0 +1,117 @@
+//! The verbs of steps and the fields that each of them takes.
+
+/// A verb.
+pub struct Verb {
+    /// Its word.
+    pub name: &'static str,
+    /// Fields beside the modifiers that every step takes.
+    pub fields: &'static [&'static str],
+    /// Fields of these that must be there.
+    pub required: &'static [&'static str],
+    /// Whether it runs only against a running deployment.
+    pub live: bool,
+    /// What its value is, for verbs that work on files.
+    pub value: Value,
+}
+
+/// What the value of a verb is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Whatever the verb makes of it.
+    Free,
+    /// An absolute path in the box.
+    InBox,
+    /// A path in the folder of the candy.
+    InCandy,
+    /// One of the seven methods of the `mcp` verb.
+    McpMethod,
+}
+
+const fn verb(name: &'static str, fields: &'static [&'static str]) -> Verb {
+    Verb { name, fields, required: &[], live: false, value: Value::Free }
+}
+
+const fn operation(
+    name: &'static str,
+    value: Value,
+    fields: &'static [&'static str],
+    required: &'static [&'static str],
+) -> Verb {
+    Verb { name, fields, required, live: false, value }
+}
+
+/// The methods of the `mcp` verb.
+pub const MCP_METHODS: [&str; 7] = ["ping", "servers", "list-tools", "list-resources", "list-prompts", "call", "read"];
+
+const MCP_FIELDS: &[&str] = &[
+    "tool",
+    "uri",
+    "input",
+    "mcp_name",
+    "json",
+    "tool_error",
+    "error",
+    "within",
+    "count",
+    "schema",
+    "not_tools",
+    "mask",
+];
+
+/// Verbs that assert something.
+pub const CHECKS: &[Verb] = &[
+    verb("file", &["exists", "mode", "owner", "group_of", "filetype", "contains", "sha256"]),
+    verb("command", &["in_container", "background"]),
+    verb("service", &["running", "enabled"]),
+    verb("port", &["listening", "reachable", "ip"]),
+    verb("process", &["running"]),
+    verb("package", &["installed", "version", "package_map"]),
+    verb("addr", &["reachable"]),
+    verb("http", &["status", "body", "header", "method", "request_body", "no_follow_redirects", "allow_insecure"]),
+    verb("dns", &["resolvable", "addrs"]),
+    Verb { name: "mcp", fields: MCP_FIELDS, required: &[], live: true, value: Value::McpMethod },
+    verb("plugin", &["plugin_input"]),
+];
+
+/// Verbs that do something while a box is built.
+pub const OPERATIONS: &[Verb] = &[
+    operation("cmd", Value::Free, RUNNING, &[]),
+    operation("command", Value::Free, RUNNING, &[]),
+    operation("mkdir", Value::InBox, RUNNING, &[]),
+    operation("copy", Value::InCandy, &["to", "run_as", "mode", "cache", "env"], &["to"]),
+    operation("write", Value::InBox, &["content", "run_as", "mode", "cache", "env"], &["content"]),
+    operation("link", Value::InBox, &["target", "run_as", "mode", "cache", "env"], &["target"]),
+    operation("download", Value::Free, &["to", "extract", "run_as", "mode", "cache", "env"], &["to"]),
+    operation("setcap", Value::InBox, &["caps", "run_as", "mode", "cache", "env"], &["caps"]),
+    operation("build", Value::Free, RUNNING, &[]),
+    operation("plugin", Value::Free, &["plugin_input"], &[]),
+];
+
+const RUNNING: &[&str] = &["run_as", "mode", "cache", "env"];
+
+/// Verbs of providers outside this program: known as words, with fields that only the provider knows.
+pub const PROVIDED: [&str; 10] = ["adb", "appium", "cdp", "dbus", "kube", "libvirt", "record", "spice", "vnc", "wl"];
+
+/// Fields that every step takes.
+pub const MODIFIERS: [&str; 13] = [
+    "context",
+    "timeout",
+    "eventually",
+    "retry_interval",
+    "exit_status",
+    "stdout",
+    "stderr",
+    "id",
+    "tag",
+    "skip",
+    "exclude_distro",
+    "capture",
+    "depends_on",
+];
+
+/// The contexts that a step can name.
+pub const CONTEXTS: [&str; 3] = ["build", "deploy", "runtime"];
+
+/// Operators of matchers.
+pub const OPERATORS: [&str; 10] =
+    ["equals", "not_equals", "contains", "not_contains", "matches", "not_matches", "lt", "le", "gt", "ge"];
