@@ -45,6 +45,7 @@ mod options;
 mod raw;
 mod router;
 mod session;
+mod trust;
 mod wire;
 
 pub use auth::{Authorizer, Challenge};

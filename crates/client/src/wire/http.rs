@@ -9,11 +9,6 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use reqwest::redirect::Policy;
-use rustls::RootCertStore;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
-use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use serde_json::Value;
 use url::Url;
 
@@ -21,6 +16,7 @@ use crate::auth::{Authorizer, Challenge};
 use crate::endpoint::{Http, Tls, shown};
 use crate::error::{Error, Fault, Stage};
 use crate::options::Options;
+use crate::trust::{no_trust, trust};
 
 /// Bodies of refusals are read up to this many bytes.
 const REFUSAL: usize = 64 * 1024;
@@ -313,97 +309,6 @@ pub(crate) fn plain_client(tls: &Tls) -> Result<reqwest::Client, Error> {
                 .map_err(|error| Fault::Io(chain(&error)))
         })
         .map_err(|fault| Error::new(Stage::Connect, fault))
-}
-
-fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::ring::default_provider())
-}
-
-/// For `http`: TLS is never used, and nothing is loaded for it.
-fn no_trust() -> Result<rustls::ClientConfig, Fault> {
-    Ok(rustls::ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Fault::Tls(error.to_string()))?
-        .with_root_certificates(RootCertStore::empty())
-        .with_no_client_auth())
-}
-
-fn trust(tls: &Tls) -> Result<rustls::ClientConfig, Fault> {
-    let problem = |error: rustls::Error| Fault::Tls(error.to_string());
-    let builder = rustls::ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(problem)?;
-    if tls.insecure {
-        return Ok(builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider())))
-            .with_no_client_auth());
-    }
-    if let Some(file) = &tls.ca_file {
-        let unreadable = |why: String| Fault::Usage(format!("CA file {}: {why}", file.display()));
-        let pem = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(&pem) {
-            let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
-            roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
-        }
-        if roots.is_empty() {
-            return Err(unreadable("no certificate in it".into()));
-        }
-        return Ok(builder.with_root_certificates(roots).with_no_client_auth());
-    }
-    let verifier = rustls_platform_verifier::Verifier::new(provider()).map_err(problem)?;
-    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
-}
-
-impl Tls {
-    /// What these settings mean to rustls, for other clients than MCP.
-    ///
-    /// # Errors
-    /// Stage `connect`: a CA file that cannot be used.
-    pub fn client_config(&self) -> Result<rustls::ClientConfig, crate::error::Error> {
-        trust(self).map_err(|fault| crate::error::Error::new(crate::error::Stage::Connect, fault))
-    }
-}
-
-/// Takes every certificate ([`Tls::insecure`]); signatures are still checked, so that the peer at least holds
-/// the key it shows.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &rustls::DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &rustls::DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }
 
 /// Builds a header map from pairs.
