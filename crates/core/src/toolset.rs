@@ -1,6 +1,6 @@
 //! A family of tools with what belongs to it.
 
-use crate::{BoxFuture, Call, Failure, Tool};
+use crate::{BoxFuture, Call, Failure, Stop, Tool};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -113,12 +113,13 @@ pub struct Prompt {
     pub description: String,
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,
-    /// The messages for these arguments; required ones are there.
+    /// The messages for these arguments; required ones are there, and so are answers to what it asked, by their keys.
     pub render: Render,
 }
 
-/// Makes the messages of a prompt from its arguments.
-pub type Render = Arc<dyn Fn(&Map<String, Value>) -> Result<Vec<PromptMessage>, Failure> + Send + Sync>;
+/// Makes the messages of a prompt from its arguments. Where something is missing that the person knows, it stops with
+/// [`Stop::Asked`]: the door asks and comes again, each answer among the arguments under the key of its question.
+pub type Render = Arc<dyn Fn(&Map<String, Value>) -> Result<Vec<PromptMessage>, Stop> + Send + Sync>;
 
 /// An argument of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -445,27 +445,35 @@ impl Catalog {
         self.toolsets().flat_map(|t| &t.prompts)
     }
 
-    /// The messages of a prompt.
+    /// The messages of a prompt. `answers` are those to what it asked before, by the keys of the questions.
     ///
     /// # Errors
-    /// When there is no such prompt, or an argument is missing or unknown.
-    pub fn prompt(&self, name: &str, arguments: &Map<String, Value>) -> Result<(&Prompt, Vec<PromptMessage>), Failure> {
+    /// When there is no such prompt, an argument is missing or unknown, or it must ask first.
+    pub fn prompt(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+        answers: &Map<String, Value>,
+    ) -> Result<(&Prompt, Vec<PromptMessage>), Stop> {
         let prompt = self.prompts().find(|p| p.name == name).ok_or_else(|| {
             Failure::new(Code::NotFound, format!("no prompt `{name}`"))
                 .did_you_mean(name, self.prompts().map(|p| p.name.as_str()))
         })?;
         for argument in prompt.arguments.iter().filter(|a| a.required) {
             if arguments.get(&argument.name).is_none_or(Value::is_null) {
-                return Err(Failure::invalid_argument(&argument.name, "is missing"));
+                return Err(Failure::invalid_argument(&argument.name, "is missing").into());
             }
         }
         for key in arguments.keys() {
             if !prompt.arguments.iter().any(|a| a.name == *key) {
                 return Err(Failure::invalid_argument(key, "is not one of this prompt's")
-                    .did_you_mean(key, prompt.arguments.iter().map(|a| a.name.as_str())));
+                    .did_you_mean(key, prompt.arguments.iter().map(|a| a.name.as_str()))
+                    .into());
             }
         }
-        Ok((prompt, (prompt.render)(arguments)?))
+        let mut known = arguments.clone();
+        known.extend(answers.iter().map(|(key, value)| (key.clone(), value.clone())));
+        Ok((prompt, (prompt.render)(&known)?))
     }
 
     /// Values for an argument that is being typed.

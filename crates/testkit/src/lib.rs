@@ -1,1 +1,13 @@
-//! testkit
+//! Stand-ins for tests and benches.
+//!
+//! [`trial_toolset`] has one operation of each shape that is hard to serve right. [`fixture_toolset`] has what the
+//! official conformance suite wants to see. Both are ordinary toolsets: their calls go down the same path as any other,
+//! and the binary `mcp-fixture` serves them through the same door as the product.
+
+mod dummy;
+mod fixture;
+mod trial;
+
+pub use dummy::dummy_tools;
+pub use fixture::fixture_toolset;
+pub use trial::{World, trial_toolset};

@@ -1,0 +1,20 @@
+//! The wish of the operator that the server should end.
+
+use pintle_core::Failure;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Listens for `SIGTERM` and `SIGINT` from now on; the future resolves at the first of them.
+///
+/// # Errors
+/// When the process cannot listen for signals.
+pub fn terminated() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
+    let listen = |kind| signal(kind).map_err(|error| Failure::io("listening for signals", &error));
+    let mut term = listen(SignalKind::terminate())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
