@@ -38,6 +38,9 @@ pub struct Run {
     pub limit: usize,
     /// What the child reads on standard input; nothing by default.
     pub input: Vec<u8>,
+    /// Keeps the child's standard input open after `input`, until the child is to end. For helpers that gained
+    /// privilege: they cannot be signalled, and end when their input ends.
+    pub hold_input: bool,
     /// Ends the child after this time; no limit by default.
     pub timeout: Option<Duration>,
     /// Ends the child when cancelled.
@@ -56,6 +59,7 @@ impl Default for Run {
         Self {
             limit: 256 * 1024,
             input: Vec::new(),
+            hold_input: false,
             timeout: None,
             cancel: CancellationToken::new(),
             ladder: Ladder::default(),
@@ -105,7 +109,7 @@ impl Spawn {
     /// [`SpawnError`] if it did not start, or if the system refuses to wait for it. A child that fails, is
     /// cancelled or times out is not an error: see [`Captured`].
     pub async fn run(self, run: Run) -> Result<Captured, SpawnError> {
-        let child = self.start(!run.input.is_empty()).await?;
+        let child = self.start(run.hold_input || !run.input.is_empty()).await?;
         capture(child, run).await.map_err(self.system())
     }
 }
@@ -117,12 +121,23 @@ async fn capture(mut child: Child, run: Run) -> io::Result<Captured> {
     let observer = std::sync::Mutex::new(run.observer);
     let mut out = Keeper::new(Stream::Stdout, run.limit, run.spill.as_ref(), &observer);
     let mut err = Keeper::new(Stream::Stderr, run.limit, run.spill.as_ref(), &observer);
+    let release = CancellationToken::new();
+    if !run.hold_input {
+        release.cancel();
+    }
     let ended = {
         let pumps = async {
-            tokio::join!(feed(stdin, &run.input), out.pump(stdout), err.pump(stderr));
+            tokio::join!(feed(stdin, &run.input, &release), out.pump(stdout), err.pump(stderr));
         };
         tokio::pin!(pumps);
-        follow(&mut child, pumps, run.timeout, &run.cancel, run.ladder).await?
+        let following = Following {
+            child: &mut child,
+            limit: run.timeout,
+            cancel: &run.cancel,
+            ladder: run.ladder,
+            release: &release,
+        };
+        following.until_ended(pumps).await?
     };
     let exit = child.reap()?;
     Ok(Captured { exit, ended, stdout: out.finish(), stderr: err.finish() })
@@ -136,71 +151,87 @@ enum Rung {
     Kill,
 }
 
-/// Drives the pipes until the child has ended, and climbs the ladder if it has to.
-async fn follow(
-    child: &mut Child,
-    mut pumps: std::pin::Pin<&mut impl Future<Output = ()>>,
+/// What it takes to bring a run to its end.
+struct Following<'a> {
+    child: &'a mut Child,
     limit: Option<Duration>,
-    cancel: &CancellationToken,
+    cancel: &'a CancellationToken,
     ladder: Ladder,
-) -> io::Result<Ended> {
-    let mut rung = Rung::Running;
-    let mut timed_out = false;
-    let mut drained = false;
-    let mut next = limit.map(|limit| Instant::now() + limit);
-    loop {
-        tokio::select! {
-            ended = child.ended() => break ended?,
-            () = &mut pumps, if !drained => drained = true,
-            () = cancel.cancelled(), if matches!(rung, Rung::Running) => {
-                child.terminate()?;
-                rung = Rung::Term;
-                next = Some(Instant::now() + ladder.grace);
-            }
-            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => match rung {
-                Rung::Running => {
-                    timed_out = true;
-                    child.terminate()?;
-                    rung = Rung::Term;
-                    next = Some(Instant::now() + ladder.grace);
-                }
-                Rung::Term | Rung::Kill => {
-                    child.kill()?;
-                    rung = Rung::Kill;
-                    next = None;
-                }
-            },
-        }
-    }
-    // What the child started may still write: it gets the rest of the grace, or a moment.
-    if !drained {
-        let rest = match (rung, next) {
-            (Rung::Term, Some(next)) => next.saturating_duration_since(Instant::now()),
-            (Rung::Kill, _) => DRAIN,
-            _ => LINGER,
-        };
-        drained = timeout(rest, &mut pumps).await.is_ok();
-    }
-    if !drained {
-        child.kill()?;
-        // What left the group on purpose may keep the pipe open for good; we stop listening.
-        let _ = timeout(DRAIN, pumps).await;
-    }
-    let by = match rung {
-        Rung::Running => return Ok(Ended::Itself),
-        Rung::Term => Stopped::Term,
-        Rung::Kill => Stopped::Kill,
-    };
-    Ok(match limit {
-        Some(limit) if timed_out => Ended::TimedOut { limit, by },
-        _ => Ended::Cancelled { by },
-    })
+    /// Lets go of the child's standard input.
+    release: &'a CancellationToken,
 }
 
-async fn feed(stdin: Option<Stdin>, input: &[u8]) {
+impl Following<'_> {
+    /// Drives the pipes until the child has ended, and climbs the ladder if it has to.
+    async fn until_ended(self, mut pumps: std::pin::Pin<&mut impl Future<Output = ()>>) -> io::Result<Ended> {
+        let mut rung = Rung::Running;
+        let mut timed_out = false;
+        let mut drained = false;
+        let mut next = self.limit.map(|limit| Instant::now() + limit);
+        loop {
+            let over = tokio::select! {
+                ended = self.child.ended() => break ended?,
+                () = &mut pumps, if !drained => {
+                    drained = true;
+                    false
+                }
+                () = self.cancel.cancelled(), if matches!(rung, Rung::Running) => true,
+                () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
+                    timed_out |= matches!(rung, Rung::Running);
+                    true
+                }
+            };
+            if over {
+                (rung, next) = self.climb(rung)?;
+            }
+        }
+        self.release.cancel();
+        // What the child started may still write: it gets the rest of the grace, or a moment.
+        if !drained {
+            let rest = match (rung, next) {
+                (Rung::Term, Some(next)) => next.saturating_duration_since(Instant::now()),
+                (Rung::Kill, _) => DRAIN,
+                _ => LINGER,
+            };
+            drained = timeout(rest, &mut pumps).await.is_ok();
+        }
+        if !drained {
+            self.child.kill()?;
+            // What left the group on purpose may keep the pipe open for good; we stop listening.
+            let _ = timeout(DRAIN, pumps).await;
+        }
+        let by = match rung {
+            Rung::Running => return Ok(Ended::Itself),
+            Rung::Term => Stopped::Term,
+            Rung::Kill => Stopped::Kill,
+        };
+        Ok(match self.limit {
+            Some(limit) if timed_out => Ended::TimedOut { limit, by },
+            _ => Ended::Cancelled { by },
+        })
+    }
+
+    /// Takes the next step; returns where that is and when the one after it is due.
+    fn climb(&self, rung: Rung) -> io::Result<(Rung, Option<Instant>)> {
+        self.release.cancel();
+        match rung {
+            Rung::Running => {
+                self.child.terminate()?;
+                Ok((Rung::Term, Some(Instant::now() + self.ladder.grace)))
+            }
+            Rung::Term | Rung::Kill => {
+                self.child.kill()?;
+                Ok((Rung::Kill, None))
+            }
+        }
+    }
+}
+
+async fn feed(stdin: Option<Stdin>, input: &[u8], release: &CancellationToken) {
     if let Some(mut stdin) = stdin {
         // A child that does not read all of its input is within its rights.
         let _ = stdin.write_all(input).await;
+        release.cancelled().await;
     }
 }
 

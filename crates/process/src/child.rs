@@ -154,10 +154,10 @@ impl Child {
         self.process.stderr.take().map(|end| pipe::Receiver::from_owned_fd(end.into())).transpose()
     }
 
-    /// Sends TERM to the whole group.
+    /// Sends TERM to the whole group. A child that gained privilege does not get it, and that is no error.
     ///
     /// # Errors
-    /// What the kernel reports, for example that the child changed its user.
+    /// What the kernel reports otherwise.
     pub fn terminate(&self) -> io::Result<()> {
         self.signal(Signal::TERM)
     }
@@ -176,7 +176,8 @@ impl Child {
         }
         let sent = if self.leads { kill_process_group(self.id, signal) } else { kill_process(self.id, signal) };
         match sent {
-            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            // PERM: it gained privilege. Its standard input ends, which is all we can do; see the crate's page.
+            Ok(()) | Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

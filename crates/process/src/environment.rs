@@ -39,6 +39,12 @@ impl Environment {
         Self { variables }
     }
 
+    /// Nothing of ours: a fixed `PATH` of the system's own folders and the locale `C.UTF-8`. For elevated
+    /// children, which must not be steered by whoever calls.
+    pub fn fixed() -> Self {
+        Self::empty().set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").set("LANG", "C.UTF-8").set("LC_ALL", "C.UTF-8")
+    }
+
     /// Asks programs for plain output: `NO_COLOR=1`, `TERM=dumb`.
     pub fn plain_output(self) -> Self {
         self.set("NO_COLOR", "1").set("TERM", "dumb")
@@ -105,6 +111,14 @@ mod tests {
     #[test]
     fn clean_always_has_a_path() {
         assert_eq!(Environment::clean_from([]).get("PATH"), Some(OsStr::new(FALLBACK_PATH)));
+    }
+
+    #[test]
+    fn an_3_2_fixed_holds_nothing_of_ours() {
+        let fixed = Environment::fixed();
+        let names: Vec<_> = fixed.iter().map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(names, ["LANG", "LC_ALL", "PATH"]);
+        assert_eq!(fixed.get("LANG"), Some(OsStr::new("C.UTF-8")));
     }
 
     #[test]

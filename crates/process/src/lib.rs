@@ -6,9 +6,11 @@
 //! - **Its own session and process group.** A signal meant for the child reaches everything it started,
 //!   except what left the group on purpose. ([`Spawn::attached`] is for people at a terminal and stays in ours.)
 //! - **A clean environment.** What [`Environment`] holds and nothing else.
-//! - **It ends when we end**, unless it was [detached](Spawn::detached) for that purpose. Dropping a [`Child`] kills its group and reaps it. If pintle itself is killed,
-//!   the kernel sends the child the death signal ([`Spawn::death_signal`]) and its standard input ends.
-//!   Programs that gain privilege on exec (setuid) lose the death signal: for those only the end of input is left.
+//! - **It ends when we end**, unless it was [detached](Spawn::detached) for that purpose. Dropping a [`Child`]
+//!   kills its group and reaps it. If pintle itself is killed, the kernel sends the child the death signal
+//!   ([`Spawn::death_signal`]) and its standard input ends. Programs that gain privilege on exec (setuid) lose
+//!   the death signal: for those, which we cannot signal either, only the end of input is left
+//!   ([`Run::hold_input`]).
 //! - **Output is bounded.** [`Spawn::run`] keeps the head and the tail of both pipes, reads them at once, and
 //!   can keep the full text in a file.
 //! - **Cancelling works.** TERM to the group, a grace period, KILL to the group, wait: the [`Ladder`].

@@ -352,3 +352,33 @@ async fn a_detached_child_lives_on_in_its_own_session_and_is_reaped() {
     std::fs::write(stop, "").unwrap();
     until("it has ended and is reaped", || !exists(pid)).await;
 }
+
+#[tokio::test]
+async fn a_held_input_ends_when_the_run_is_to_end() {
+    let cancel = CancellationToken::new();
+    let trigger = cancel.clone();
+    // Cannot be signalled: what ends it is its input.
+    let script = "trap '' TERM; read -r order; echo \"$order\"; cat > /dev/null; echo over; exit 3";
+    let done = run(
+        script,
+        Run {
+            input: b"go\n".to_vec(),
+            hold_input: true,
+            cancel,
+            ladder: brief(60_000),
+            observer: Some(Box::new(move |_, _: &[u8]| trigger.cancel())),
+            ..Run::default()
+        },
+    )
+    .await;
+    assert_eq!(done.ended, Ended::Cancelled { by: Stopped::Term });
+    assert_eq!(done.exit.status, Status::Code(3));
+    assert_eq!(done.stdout.text().text, "go\nover\n");
+}
+
+#[tokio::test]
+async fn a_held_input_does_not_hold_a_run_that_is_over() {
+    let done = run("echo over", Run { hold_input: true, ..Run::default() }).await;
+    assert_eq!(done.ended, Ended::Itself);
+    assert_eq!(done.stdout.text().text, "over\n");
+}
