@@ -1,7 +1,9 @@
 //! How every operation that edits one file of a project works: read, edit in memory, judge, show, write.
 
 use crate::{
-    host::{Entry, Granted, Host, Inside, Kept, Project, Stored, Target, Write, off_thread, scope},
+    host::{
+        Entry, FILE_LIMIT, Granted, Host, Inside, Kept, Project, Stored, Target, Write, off_thread, scope, too_large,
+    },
     model::{self, Entity, EntityKind, Model, Report, Source, validate::newer},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -9,6 +11,7 @@ use pintle_core::{Answer, Call, Code, Digest, Effect, Failure, Lane, Notice, Per
 use pintle_yaml::{EditError, Editor, Limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// What every writing operation takes beside its own arguments.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -37,6 +40,9 @@ pub struct Edited {
     pub diff: String,
     /// Whether the file changes.
     pub changed: bool,
+    /// Whether it was not there before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub created: bool,
     /// Whether nothing was written because that was asked for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -50,10 +56,12 @@ pub struct Edited {
 
 impl Answer for Edited {
     fn view(&self) -> View {
-        let done = match (self.changed, self.dry_run) {
-            (false, _) => "nothing to change",
-            (true, false) => "changed",
-            (true, true) => "would change",
+        let done = match (self.changed, self.created, self.dry_run) {
+            (false, ..) => "nothing to change",
+            (true, true, false) => "written",
+            (true, true, true) => "would be written",
+            (true, false, false) => "changed",
+            (true, false, true) => "would change",
         };
         let mut lines = vec![format!("{}: {done}", self.file)];
         lines.extend(self.note.clone());
@@ -126,6 +134,9 @@ impl Draft {
         let folder = self.project.folder();
         let target = folder.locate_to_write(file)?;
         let before = folder.read(&target)?;
+        if after.len() > FILE_LIMIT {
+            return Err(too_large(file.as_str()));
+        }
         self.still_as_read(file, before.as_ref())?;
         check_match(self.edit.if_match.as_deref(), file, before.as_ref())?;
         let mode = mode.filter(|mode| before.as_ref().is_none_or(|stored| stored.mode != *mode));
@@ -140,6 +151,7 @@ impl Draft {
             sha256: Digest::of(&after).to_string(),
             diff,
             changed,
+            created: before.is_none(),
             dry_run: self.edit.dry_run,
             warnings,
             note: note.or_else(|| mode.filter(|_| same).map(|mode| format!("mode becomes {mode:04o}"))),
@@ -295,7 +307,8 @@ pub(crate) fn diff(file: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> (
         return (String::new(), Some(format!("not text, {} bytes", after.map_or(0, <[u8]>::len))));
     };
     let header = |side: &str, bytes: Option<&[u8]>| bytes.map_or("/dev/null".to_owned(), |_| format!("{side}/{file}"));
-    let diff = similar::TextDiff::from_lines(old.as_str(), new.as_str());
+    // Two large texts with nothing in common could take minutes; after this, the diff is only less small.
+    let diff = similar::TextDiff::configure().timeout(Duration::from_secs(1)).diff_lines(old.as_str(), new.as_str());
     (diff.unified_diff().context_radius(2).header(&header("a", before), &header("b", after)).to_string(), None)
 }
 
@@ -306,14 +319,14 @@ pub(crate) async fn commit(host: &Host, ready: Ready, permit: &Permit, call: &Ca
     }
     let granted = Granted::of(permit, ready.project.folder(), ready.target.clone())?;
     let host = host.clone();
-    let (edited, new) = off_thread(move || write(&host, ready, &granted)).await?;
+    let edited = off_thread(move || write(&host, ready, &granted)).await?;
     let uri = crate::resources::uri_of_file(&edited.file);
-    call.notify(if new { Notice::ResourcesChanged } else { Notice::ResourceUpdated(uri) });
+    call.notify(if edited.created { Notice::ResourcesChanged } else { Notice::ResourceUpdated(uri) });
     Ok(edited)
 }
 
-/// Keeps what was there, then writes. True with the answer when the file is new.
-fn write(host: &Host, ready: Ready, granted: &Granted) -> Result<(Edited, bool), Failure> {
+/// Keeps what was there, then writes.
+fn write(host: &Host, ready: Ready, granted: &Granted) -> Result<Edited, Failure> {
     let folder = ready.project.folder();
     let kept = record(host, &ready)?;
     let expected = ready.before.as_ref().map(|stored| Digest::of(&stored.bytes));
@@ -329,7 +342,7 @@ fn write(host: &Host, ready: Ready, granted: &Granted) -> Result<(Edited, bool),
         host.journal().drop(&kept)?;
         return Err(failure);
     }
-    Ok((ready.edited, ready.before.is_none()))
+    Ok(ready.edited)
 }
 
 fn record(host: &Host, ready: &Ready) -> Result<Kept, Failure> {

@@ -11,6 +11,7 @@ pub use journal::{Entry, Journal, Kept};
 pub use path::Inside;
 pub use writer::{Fault, Granted, Step, Write, Writer, scope};
 
+pub(crate) use folder::{FILE_LIMIT, too_large};
 pub(crate) use path::{from_caller, shown};
 
 use pintle_core::{Code, Failure};

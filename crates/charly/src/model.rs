@@ -18,4 +18,4 @@ pub use compare::added;
 pub use nodes::{Child, Content, Entity, EntityKind, Model};
 pub use report::Report;
 pub use source::Source;
-pub use validate::validate;
+pub use validate::{read, validate};

@@ -71,7 +71,7 @@ fn list(host: &Host) -> Result<Vec<Resource>, Failure> {
     // Without a project there is nothing to list, and that is no failure.
     let Ok(project) = host.project(None) else { return Ok(Vec::new()) };
     let sources = project.sources()?;
-    let (model, _) = model::validate(&sources);
+    let model = model::read(&sources);
     let files = sources.iter().map(|source| Resource {
         uri: uri_of_file(&source.file),
         name: source.file.clone(),
@@ -108,7 +108,7 @@ fn read(host: &Host, uri: &str) -> Result<Option<Vec<Contents>>, Failure> {
     }
     let project = host.project(None)?;
     let sources = project.sources()?;
-    let (model, _) = model::validate(&sources);
+    let model = model::read(&sources);
     let file_text = |file: &str| -> Result<Option<Vec<Contents>>, Failure> {
         let stored = project.read(&Inside::of(file))?.ok_or_else(unknown)?;
         Ok(Some(vec![Contents::text(uri, YAML, String::from_utf8_lossy(&stored.bytes))]))
@@ -176,7 +176,7 @@ fn kind_of(reference: &Reference, argument: &str) -> Option<EntityKind> {
 fn names(host: &Host, project: Option<&str>, kind: EntityKind, begin: &str) -> Vec<String> {
     // Completion offers what there is; a project that cannot be read has nothing to offer.
     let Ok(sources) = host.project(project).and_then(|project| project.sources()) else { return Vec::new() };
-    let (model, _) = model::validate(&sources);
+    let model = model::read(&sources);
     let named = |entity: &Entity<'_>| entity.name.starts_with(begin).then(|| entity.name.to_owned());
     let mut names: Vec<_> = model.of(kind).filter_map(named).collect();
     names.sort();

@@ -6,6 +6,7 @@ use super::{
     source::Source,
 };
 use pintle_yaml::Node;
+use std::collections::HashMap;
 
 /// What an entity is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,20 +142,25 @@ impl<'a> Entity<'a> {
 pub struct Model<'a> {
     /// In the order of files and lines.
     pub entities: Vec<Entity<'a>>,
+    by_name: HashMap<(EntityKind, &'a str), usize>,
 }
 
 impl<'a> Model<'a> {
     /// Reads the files; what cannot be placed is reported.
     #[must_use]
     pub fn read(sources: &'a [Source], report: &mut Report) -> Self {
-        let mut entities = Vec::new();
+        let mut entities: Vec<Entity<'a>> = Vec::new();
         for source in sources {
             match &source.tree {
                 Ok(tree) => entities.extend(read_file(&source.file, tree.root(), report)),
                 Err(problems) => report.errors.extend(problems.iter().cloned()),
             }
         }
-        Self { entities }
+        let mut by_name = HashMap::new();
+        for (index, entity) in entities.iter().enumerate() {
+            by_name.entry((entity.kind, entity.name)).or_insert(index);
+        }
+        Self { entities, by_name }
     }
 
     /// The entities of one kind.
@@ -162,16 +168,11 @@ impl<'a> Model<'a> {
         self.entities.iter().filter(move |entity| entity.kind == kind)
     }
 
-    /// An entity by kind and name.
+    /// An entity by kind and name; the first, where a name is there twice.
     #[must_use]
     pub fn get(&self, kind: EntityKind, name: &str) -> Option<&Entity<'a>> {
-        self.of(kind).find(|entity| entity.name == name)
+        self.entities.get(*self.by_name.get(&(kind, name))?)
     }
-}
-
-/// A node at the top of a file, before it is known whose it is.
-struct Flat<'a> {
-    child: Child<'a>,
 }
 
 fn read_file<'a>(file: &'a str, root: Node<'a>, report: &mut Report) -> Vec<Entity<'a>> {
@@ -196,13 +197,13 @@ fn read_file<'a>(file: &'a str, root: Node<'a>, report: &mut Report) -> Vec<Enti
                 entities.push(Entity { kind, name, file, key, word, body, children });
             }
             Some(Class::Content(content)) => {
-                flat.push(Flat { child: Child { name, key, nested: false, content } });
+                flat.push(Child { name, key, nested: false, content });
             }
             None => {}
         }
     }
-    for flat in flat {
-        attach(file, flat.child, &mut entities, report);
+    for child in flat {
+        attach(file, child, &mut entities, report);
     }
     for entity in &mut entities {
         entity.children.sort_by_key(|child| child.key.span().start);

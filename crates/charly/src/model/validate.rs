@@ -9,9 +9,18 @@ use super::{
     source::Source,
     steps,
 };
-use crate::version::{CalVer, version};
+use crate::{
+    host::{Inside, PROJECT_FILE},
+    version::{CalVer, version},
+};
 use pintle_yaml::Node;
 use std::collections::HashMap;
+
+/// Reads a project for those who want to know what is in it, not what is wrong with it.
+#[must_use]
+pub fn read(sources: &[Source]) -> Model<'_> {
+    Model::read(sources, &mut Report::default())
+}
 
 /// Reads and judges a project.
 #[must_use]
@@ -48,7 +57,7 @@ pub fn newer(source: &Source) -> Option<(Node<'_>, CalVer)> {
 }
 
 fn directives(file: &str, root: Node<'_>, report: &mut Report) {
-    let main = file == crate::host::PROJECT_FILE;
+    let main = file == PROJECT_FILE;
     for (key, value) in root.entries() {
         let word = key.key_text();
         if !fields::DIRECTIVES.contains(&word) {
@@ -112,8 +121,7 @@ fn discover(file: &str, value: Node<'_>, report: &mut Report) {
     for item in value.items() {
         let path = item.get("path").unwrap_or(item);
         let text = path.source_text().unwrap_or_default();
-        if let Err(failure) = crate::host::Inside::parse("path", text) {
-            let why = failure.message.rsplit_once("`: ").map_or(failure.message.clone(), |(_, why)| why.to_owned());
+        if let Err(why) = inside(text) {
             report.error(file, path, format!("`discover`: {why}"));
         }
         for (key, _) in item.entries().filter(|(key, _)| !["path", "recursive"].contains(&key.key_text())) {
@@ -130,14 +138,30 @@ fn discover(file: &str, value: Node<'_>, report: &mut Report) {
     }
 }
 
+/// Whether a path stays in the project; why not, as a fragment.
+fn inside(path: &str) -> Result<(), String> {
+    let told = |failure: pintle_core::Failure| failure.message.split_once("`: ").map(|(_, why)| why.to_owned());
+    Inside::parse("path", path).map(drop).map_err(|failure| told(failure).unwrap_or_else(|| "is no path".to_owned()))
+}
+
 fn imports(file: &str, value: Node<'_>, report: &mut Report) {
     if !value.is_sequence() {
         report.error(file, value, format!("`import` is {}, not a list of `NAME: SOURCE`", kind(value)));
     }
     for item in value.items() {
-        let named = item.entries().len() == 1 && item.entries().all(|(_, source)| source.source_text().is_some());
-        if !named && item.source_text().is_none_or(str::is_empty) {
-            report.error(file, item, "an import is `NAME: '@host/owner/repo:ref'` or a file of the project");
+        let mut named = item.entries().map(|(_, source)| source);
+        let source = if item.is_mapping() { named.next().filter(|_| named.next().is_none()) } else { Some(item) };
+        let text = source.and_then(Node::source_text).filter(|text| !text.is_empty());
+        match text {
+            None => {
+                report.error(file, item, "an import is `NAME: '@host/owner/repo:ref'` or a file of the project");
+            }
+            Some(text) if !text.starts_with('@') => {
+                if let Err(why) = inside(text) {
+                    report.error(file, source.unwrap_or(item), format!("`import`: {why}"));
+                }
+            }
+            Some(_) => {}
         }
     }
 }

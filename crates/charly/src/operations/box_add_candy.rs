@@ -55,7 +55,7 @@ impl Change for AddCandy {
 fn prepare(host: &Host, add: AddCandy) -> Result<Prepared<Ready>, Failure> {
     let draft = Draft::open(host, AddCandy::NAME, add.edit)?;
     let (spot, listed) = {
-        let (model, _) = model::validate(&draft.sources);
+        let model = model::read(&draft.sources);
         let owner = draft.find(&model, EntityKind::Box, &add.owner, "box")?;
         let listed = resolve::listed(owner, "candy").iter().any(|(_, name)| *name == add.candy);
         (places::of_field(owner, &candies())?, listed)

@@ -7,6 +7,7 @@ use crate::{
     model::{self, EntityKind, resolve},
 };
 use pintle_core::{Answer, Call, Failure, Query, Spellings, Stop, View};
+use pintle_yaml::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -32,6 +33,9 @@ pub(crate) struct Inspect {
 pub(crate) struct Inspected {
     /// Its name.
     name: String,
+    /// What it is built on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
     /// Candies in the order of installation.
     candy: Vec<String>,
     /// Packages by format.
@@ -78,12 +82,13 @@ impl Query for Inspect {
 
 fn run(host: &Host, inspect: Inspect) -> Result<Inspected, Failure> {
     let (_, sources) = readable(host, inspect.project.as_deref())?;
-    let (model, _) = model::validate(&sources);
+    let model = model::read(&sources);
     let owner = find(&sources, &model, EntityKind::Box, &inspect.owner, "box")?;
     let root = sources.first().and_then(|source| source.tree.as_ref().ok()).map(pintle_yaml::Document::root);
     let mut rest = resolve::inspect(&model, owner, root.and_then(|root| root.get("defaults")));
-    rest.shift_remove("name");
-    rest.shift_remove("candy");
+    for field in ["name", "base", "candy"] {
+        rest.shift_remove(field);
+    }
     let packages = match rest.shift_remove("packages") {
         Some(Value::Object(packages)) => packages,
         _ => Map::new(),
@@ -91,6 +96,7 @@ fn run(host: &Host, inspect: Inspect) -> Result<Inspected, Failure> {
     let instance = inspect.instance.filter(|instance| !instance.is_empty());
     let inspected = Inspected {
         name: owner.name.to_owned(),
+        base: owner.field("base").and_then(Node::source_text).map(str::to_owned),
         candy: resolve::order(&model, owner).into_iter().map(str::to_owned).collect(),
         packages,
         container: match instance {

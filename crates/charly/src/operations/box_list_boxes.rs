@@ -75,7 +75,7 @@ impl Query for ListBoxes {
 
 fn run(host: &Host, list: &ListBoxes) -> Result<Boxes, Failure> {
     let (project, sources) = readable(host, list.project.as_deref())?;
-    let (model, _) = model::validate(&sources);
+    let model = model::read(&sources);
     let boxes = model.of(EntityKind::Box).map(|owner| Listed {
         name: owner.name.to_owned(),
         status: resolve::status(&model, owner),

@@ -86,7 +86,7 @@ fn prepare(host: &Host, new: NewBox) -> Result<Prepared<Ready>, Failure> {
 
 /// Refuses a name that something at the top of charly.yml, or another box, has.
 fn check_free(draft: &Draft, name: &str) -> Result<(), Failure> {
-    let (model, _) = model::validate(&draft.sources);
+    let model = model::read(&draft.sources);
     let taken = |what: &str, place: String| {
         Failure::new(Code::AlreadyExists, format!("argument `name`: {what} `{name}` is there already, at {place}"))
             .hint("choose another name, or change it with `box.set`")
@@ -106,7 +106,7 @@ pub(crate) fn known_candy(draft: &Draft, argument: &str, name: &str) -> Result<(
     if names::is_remote(name) {
         return Ok(());
     }
-    let (model, _) = model::validate(&draft.sources);
+    let model = model::read(&draft.sources);
     if resolve::is_known(&model, name) {
         return Ok(());
     }

@@ -45,7 +45,7 @@ fn prepare(host: &Host, new: NewCandy) -> Result<Prepared<Ready>, Failure> {
     let name = new.name;
     names::entity(&name).map_err(|message| Failure::invalid_argument("name", message))?;
     let draft = Draft::open(host, NewCandy::NAME, new.edit)?;
-    let (model, _) = model::validate(&draft.sources);
+    let model = model::read(&draft.sources);
     if let Some(candy) = model.get(EntityKind::Candy, &name) {
         let place = format!("{}:{}", candy.file, candy.key.pos());
         return Err(Failure::new(

@@ -4,7 +4,7 @@ use crate::{
     edit::{Edited, diff, lane},
     host::{Folder, Granted, Host, Inside, PROJECT_FILE, Target, Write, off_thread, shown},
 };
-use pintle_core::{Call, Change, Code, Digest, Effect, Failure, Notice, Permit, Prepared, Scope, Stop};
+use pintle_core::{Call, Change, Code, Digest, Door, Effect, Failure, Notice, Permit, Prepared, Scope, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -52,7 +52,12 @@ impl Change for NewProject {
         }
         let files = Files::granted(&ready, permit)?;
         let host = host.clone();
-        let (edited, adopted) = off_thread(move || make(&host, ready, &files)).await?;
+        let (mut edited, adopted) = off_thread(move || make(&host, ready, &files)).await?;
+        // A command ends here, and the next one knows of no project that this one has made.
+        edited.note = (call.caller().door == Door::Agents).then(|| match adopted {
+            true => format!("calls without `project` act on {} from now on", edited.project),
+            false => format!("name it with `project: {}`; calls without act on another one", edited.project),
+        });
         if adopted {
             call.notify(Notice::ResourcesChanged);
         }
@@ -77,6 +82,7 @@ fn prepare(host: &Host, new: &NewProject) -> Result<Prepared<Ready>, Failure> {
         sha256: Digest::of(&text).to_string(),
         diff: diff(PROJECT_FILE, None, Some(text.as_bytes())).0,
         changed: true,
+        created: true,
         dry_run: new.dry_run,
         warnings: Vec::new(),
         note: None,
@@ -116,7 +122,7 @@ impl Files {
 
 /// Makes the files, or none of them. True with the answer when calls without `project` mean it from now on.
 fn make(host: &Host, ready: Ready, files: &Files) -> Result<(Edited, bool), Failure> {
-    let Ready { folder, below, text, mut edited } = ready;
+    let Ready { folder, below, text, edited } = ready;
     let writer = host.writer();
     let write = |granted: &Granted, text: &str| {
         writer.write(&folder, granted, &Write { bytes: text.as_bytes(), mode: None, expected: None })
@@ -136,12 +142,6 @@ fn make(host: &Host, ready: Ready, files: &Files) -> Result<(Edited, bool), Fail
         writer.remove(&folder, &files.main, &Digest::of(&text))?;
         return Err(failure);
     }
-    let path = folder.path().join(below);
-    let adopted = host.adopt(&path);
-    edited.note = Some(if adopted {
-        format!("calls without `project` act on {} from now on", edited.project)
-    } else {
-        format!("name it with `project: {}`; calls without act on another one", edited.project)
-    });
+    let adopted = host.adopt(&folder.path().join(below));
     Ok((edited, adopted))
 }

@@ -47,7 +47,7 @@ impl Change for RemoveCandy {
 fn prepare(host: &Host, remove: RemoveCandy) -> Result<Prepared<Ready>, Failure> {
     let draft = Draft::open(host, RemoveCandy::NAME, remove.edit)?;
     let spot = {
-        let (model, _) = model::validate(&draft.sources);
+        let model = model::read(&draft.sources);
         places::of_field(draft.find(&model, EntityKind::Box, &remove.owner, "box")?, &candies())?
     };
     let text = draft.yaml(&spot.file, |editor| editor.remove_item(&spot.path, &Yaml::text(&remove.candy)))?;

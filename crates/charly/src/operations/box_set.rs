@@ -54,7 +54,7 @@ fn prepare(host: &Host, set: SetInProject) -> Result<Prepared<Ready>, Failure> {
         return Err(unparsed(PROJECT_FILE, problems));
     }
     let spot = {
-        let (model, _) = model::validate(&draft.sources);
+        let model = model::read(&draft.sources);
         let root = draft.sources.first().and_then(|source| source.tree.as_ref().ok()).map(pintle_yaml::Document::root);
         let literal = ["boxes", "images"]
             .iter()

@@ -106,6 +106,7 @@ fn ready(
         sha256: then.as_ref().map(|bytes| Digest::of(bytes).to_string()).unwrap_or_default(),
         diff,
         changed: true,
+        created: now.is_none(),
         dry_run,
         warnings: Vec::new(),
         note: Some(other.map_or(note.clone(), |other| format!("{note}; {other}"))),

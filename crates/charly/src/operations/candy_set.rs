@@ -54,7 +54,7 @@ fn prepare(host: &Host, set: SetInCandy) -> Result<Prepared<Ready>, Failure> {
     let new = NewValue::of(set.value.as_deref(), set.delete)?;
     let draft = Draft::open(host, SetInCandy::NAME, set.edit)?;
     let spot = {
-        let (model, _) = model::validate(&draft.sources);
+        let model = model::read(&draft.sources);
         places::of_field(draft.find(&model, EntityKind::Candy, &set.name, "name")?, path.segments())?
     };
     new.put(draft, spot)

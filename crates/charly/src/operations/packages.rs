@@ -22,7 +22,7 @@ pub(crate) fn prepare(
     }
     let draft = Draft::open(host, tool, edit)?;
     let (spot, new) = {
-        let (model, _) = model::validate(&draft.sources);
+        let model = model::read(&draft.sources);
         let candy = draft.find(&model, EntityKind::Candy, candy, "name")?;
         let rest = list(candy, format);
         let spot = places::of_field(candy, &rest)?;

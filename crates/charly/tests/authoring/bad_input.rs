@@ -106,7 +106,7 @@ async fn a_project_newer_than_the_program_is_not_touched() {
 }
 
 #[tokio::test]
-async fn ch_194_unknown_missing_and_mistyped_arguments_are_named() {
+async fn cw_36_unknown_missing_and_mistyped_arguments_are_named() {
     let world = World::project();
     world.refused_with("box.set", json!({"path": "a", "valeu": "x"}), Code::InvalidArgument, "valeu").await;
     world.refused_with("box.new.box", json!({"name": "x"}), Code::InvalidArgument, "base").await;
@@ -123,6 +123,12 @@ async fn ch_194_unknown_missing_and_mistyped_arguments_are_named() {
         .await;
     world.refused_with("box.nwe.box", json!({}), Code::UnknownTool, "did you mean `box.new.box`?").await;
     world.refused_with("box.list.boxes", json!({"project": "nowhere"}), Code::NoProject, "no such folder").await;
+    let long = "x".repeat(4 * 1024 * 1024 + 1);
+    world.refused_with("box.write", json!({"path": "x", "content": long}), Code::TooLarge, "larger than 4 MiB").await;
+    let nested = "[".repeat(1000);
+    for value in ["1e400", nested.as_str(), "a\u{1}b", "!!binary x", "a: 1\na: 2"] {
+        world.refused_with("box.set", json!({"path": "a", "value": value}), Code::InvalidArgument, "value:").await;
+    }
     world
         .refused_with(
             "box.set",

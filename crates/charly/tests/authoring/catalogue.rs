@@ -130,3 +130,28 @@ fn what_a_model_sees_of_a_tool_is_short() {
     let bytes: usize = listed.iter().map(|l| l.name.len() + l.description.len() + l.input.to_string().len()).sum();
     assert!(bytes / listed.len() <= 700, "{} bytes a tool", bytes / listed.len());
 }
+
+#[tokio::test]
+async fn ch_130_reading_tools_stay_on_a_read_only_server() {
+    let world = World::project();
+    let settings = pintle_dispatch::Settings { read_only: pintle_dispatch::ReadOnly::Listed, ..Default::default() };
+    let catalog = pintle_dispatch::Catalog::new(vec![pintle_charly::toolset(world.host.clone())], settings).unwrap();
+    let mut names: Vec<_> = catalog.listed().map(|listed| listed.name.clone()).collect();
+    names.sort();
+    assert_eq!(names, ["box.cat", "box.inspect", "box.list.boxes", "box.validate", "version"]);
+}
+
+#[test]
+fn cw_12_hints_follow_from_effects() {
+    let world = World::empty();
+    for listed in world.catalog.listed() {
+        let hints = listed.hints;
+        let adds =
+            ["box.add-candy", "box.rm-candy"].contains(&listed.name.as_str()) || listed.name.starts_with("candy.add-");
+        assert_eq!(hints.idempotent_hint, adds || hints.read_only_hint, "{}", listed.name);
+        assert!(!hints.open_world_hint, "{}", listed.name);
+        let marked = leaves::MUTATING.contains(&listed.name.as_str());
+        assert_eq!(hints.destructive_hint, marked, "{}", listed.name);
+        assert_eq!(listed.description.contains("[destructive: "), marked, "{}", listed.name);
+    }
+}

@@ -258,6 +258,7 @@ async fn rules_about_whole_projects() {
             "import: [{a: b, c: d}]\n",
             "charly.yml:1:10: an import is `NAME: '@host/owner/repo:ref'` or a file of the project",
         ),
+        ("import: ['../x.yml']\n", "charly.yml:1:10: `import`: `../x.yml` holds `..`"),
         ("import: [none.yml]\n", "none.yml:1:1: the imported file `none.yml` is not there"),
         ("a-rpm:\n  rpm: {}\n", "charly.yml:1:1: `a-rpm` belongs to no box or candy of this file"),
     ] {
@@ -281,4 +282,34 @@ async fn rules_about_whole_projects() {
     ] {
         assert!(told.iter().any(|line| line.contains(part)), "{part}: {told:?}");
     }
+}
+
+#[tokio::test]
+async fn a_candy_with_a_base_is_a_box_and_a_pod_is_a_deployment() {
+    let world = World::of(
+        "version: 2026.100.0000\nweb:\n  candy:\n    base: scratch\n    candy: []\nfront:\n  pod:\n    image: web\nfront-port:\n  port:\n    - 5900:5900\n    - 9224:9224   # added\n",
+    );
+    assert_eq!(errors(&world).await, [""; 0]);
+    assert_eq!(world.shown("box.list.boxes", json!({})).await, "web [testing]");
+    world.ok("box.set", json!({"path": "boxes.web.base", "value": "debian:13"})).await;
+    assert!(world.text("charly.yml").contains("  candy:\n    base: debian:13\n"));
+}
+
+#[tokio::test]
+async fn many_boxes_come_in_pages() {
+    let boxes: String = (0..600).map(|n| format!("box-{n:03}:\n  box: {{base: quay.io/fedora/fedora:43}}\n")).collect();
+    let world = World::of(&boxes);
+    let (mut names, mut cursor) = (Vec::new(), None);
+    loop {
+        let arguments = cursor.map_or(json!({}), |cursor: String| json!({"cursor": cursor}));
+        let reply = world.call("box.list.boxes", arguments).await;
+        assert!(reply.view.plain().len() < 26_000);
+        let answer = reply.answer.unwrap();
+        names.extend(answer["boxes"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()));
+        cursor = reply.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(names, (0..600).map(|n| format!("box-{n:03}")).collect::<Vec<_>>());
 }
