@@ -14,16 +14,23 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What every writing operation takes beside its own arguments.
+///
+/// `skip_serializing_if` keeps `default: false` out of the schema, where it says nothing and costs bytes in each tool.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Edit {
-    /// Project folder, where it is not the usual one
+    /// Project folder
+    #[schemars(extend("x-cli" = {"common": true}))]
     pub project: Option<String>,
-    /// Show the diff, write nothing
+    /// Only show the diff
+    #[schemars(extend("x-cli" = {"common": true}))]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// Write only if the file still has this sha256
+    /// sha256 the file must have
     pub if_match: Option<String>,
-    /// Write even if that adds an error
+    /// Even if it adds an error
+    #[schemars(extend("x-cli" = {"common": true}))]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
 }
 

@@ -6,6 +6,10 @@ use serde_json::{Map, Value};
 /// Keyword under which hints for the people's door ride: `positional`, `short`, `value`, `hidden`, `command`.
 pub const FOR_PEOPLE: &str = "x-cli";
 
+/// Hint of an argument that many tools of a family take: what it means is told to agents once, in the instructions of
+/// the toolset, and not again in every tool.
+pub const COMMON: &str = "common";
+
 /// Description and normalised schema of an operation's arguments.
 #[must_use]
 pub fn arguments_of<T: JsonSchema>() -> (String, Value) {
@@ -174,7 +178,10 @@ pub fn for_agents(schema: &Value) -> Value {
 fn strip(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
-            map.shift_remove(FOR_PEOPLE);
+            let hints = map.shift_remove(FOR_PEOPLE);
+            if hints.is_some_and(|hints| hints[COMMON] == true) {
+                map.shift_remove("description");
+            }
             map.values_mut().for_each(strip);
         }
         Value::Array(items) => items.iter_mut().for_each(strip),
@@ -249,5 +256,11 @@ mod tests {
             }, "required": ["kind"], "additionalProperties": false})
         );
         assert_eq!(schema["properties"]["kind"]["x-cli"], json!({"positional": 1}));
+    }
+
+    #[test]
+    fn what_a_family_explains_once_is_not_told_in_every_tool() {
+        let schema = json!({"properties": {"a": {"type": "string", "description": "A.", "x-cli": {"common": true}}}});
+        assert_eq!(for_agents(&schema), json!({"properties": {"a": {"type": "string"}}}));
     }
 }

@@ -11,14 +11,14 @@ use pintle_yaml::{Segment, Yaml};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Add a candy at the end of a box's list, unless it is in it.
+/// Add a candy to a box, unless it has it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct AddCandy {
-    /// Name of the box
+    /// Box
     #[serde(rename = "box")]
     #[schemars(extend("x-cli" = {"positional": 1}))]
     owner: String,
-    /// Name of the candy, or `@host/owner/repo/path:ref`
+    /// Candy, or `@host/owner/repo/path:ref`
     #[schemars(extend("x-cli" = {"positional": 2}))]
     candy: String,
     #[serde(flatten)]

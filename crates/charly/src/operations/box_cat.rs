@@ -13,10 +13,11 @@ pub(crate) struct Cat {
     /// Path relative to the project
     #[schemars(extend("x-cli" = {"positional": 1}))]
     path: String,
-    /// How to show it; `base64` for files that are no text
+    /// `base64` for what is no text
     #[serde(default)]
     encoding: Encoding,
-    /// Project folder, where it is not the usual one
+    /// Project folder
+    #[schemars(extend("x-cli" = {"common": true}))]
     project: Option<String>,
 }
 

@@ -12,19 +12,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Show a box as it comes out: base, candies in order, packages, and all that its candies bring.
+/// Show a box as it comes out: base, candies in order, packages and the rest.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Inspect {
-    /// Name of the box
+    /// Box
     #[serde(rename = "box")]
     #[schemars(extend("x-cli" = {"positional": 1}))]
     owner: String,
-    /// Print only this field, such as `base`
+    /// Only this field, such as `base`
     format: Option<String>,
-    /// Instance, for the name of the container
+    /// Instance, for the container's name
     #[schemars(extend("x-cli" = {"short": "i"}))]
     instance: Option<String>,
-    /// Project folder, where it is not the usual one
+    /// Project folder
+    #[schemars(extend("x-cli" = {"common": true}))]
     project: Option<String>,
 }
 

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 /// List the boxes, each with the status of its worst candy.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ListBoxes {
-    /// Project folder, where it is not the usual one
+    /// Project folder
+    #[schemars(extend("x-cli" = {"common": true}))]
     project: Option<String>,
 }
 

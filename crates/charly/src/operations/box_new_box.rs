@@ -17,7 +17,7 @@ use serde::Deserialize;
 /// Add a box to charly.yml.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct NewBox {
-    /// Name of the box
+    /// Box
     #[schemars(extend("x-cli" = {"positional": 1}))]
     name: String,
     /// Image reference, other box, or `scratch`
@@ -26,7 +26,7 @@ pub(crate) struct NewBox {
     #[serde(default)]
     candies: Vec<String>,
     /// Write box/NAME/charly.yml instead
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     split: bool,
     #[serde(flatten)]
     edit: Edit,

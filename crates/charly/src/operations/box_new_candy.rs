@@ -16,7 +16,7 @@ use serde::Deserialize;
 /// Add a candy: a stub in candy/NAME/charly.yml.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct NewCandy {
-    /// Name of the candy
+    /// Candy
     #[schemars(extend("x-cli" = {"positional": 1}))]
     name: String,
     #[serde(flatten)]

@@ -9,16 +9,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// Start a project: charly.yml, candy/ and .gitignore.
-///
-/// Files that are there stay; a folder that has a charly.yml already is refused.
+/// Start a project: charly.yml, candy/ and .gitignore. Files that are there stay.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct NewProject {
-    /// Folder of the project, made if need be
+    /// Its folder, made if need be
     #[schemars(extend("x-cli" = {"positional": 1}))]
     dir: String,
-    /// Show the diff, write nothing
-    #[serde(default)]
+    /// Only show the diff
+    #[schemars(extend("x-cli" = {"common": true}))]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
 }
 

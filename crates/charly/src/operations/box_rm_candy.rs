@@ -11,14 +11,14 @@ use pintle_yaml::Yaml;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Remove a candy from a box's list, if it is in it.
+/// Remove a candy from a box, if it has it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct RemoveCandy {
-    /// Name of the box
+    /// Box
     #[serde(rename = "box")]
     #[schemars(extend("x-cli" = {"positional": 1}))]
     owner: String,
-    /// Name of the candy
+    /// Candy
     #[schemars(extend("x-cli" = {"positional": 2}))]
     candy: String,
     #[serde(flatten)]

@@ -10,19 +10,17 @@ use pintle_yaml::{Limits, Path, Yaml};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Set or delete a value in charly.yml.
-///
-/// Paths are literal from the root, such as `defaults.tag` or `web.box.base`; `boxes.web.base` means the body of that box.
+/// Set or delete a value in charly.yml. `boxes.NAME.…` means the body of that box.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct SetInProject {
-    /// `a.b`, `"a.b".c`, `list[2]`, `list[+]`, `list[name=x]`
+    /// `web.box.base`, `"a.b".c`, `x[2]`, `x[+]`, `x[name=y]`
     #[schemars(extend("x-cli" = {"positional": 1}))]
     path: String,
-    /// The value, as YAML
+    /// YAML
     #[schemars(extend("x-cli" = {"positional": 2}))]
     value: Option<String>,
-    /// Remove what is there
-    #[serde(default)]
+    /// Instead of a value
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     delete: bool,
     #[serde(flatten)]
     edit: Edit,

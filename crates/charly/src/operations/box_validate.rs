@@ -8,10 +8,11 @@ use pintle_core::{Answer, Call, Code, Failure, Outcome, Problem, Query, Stop, Vi
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Check the whole project: every error, each with its place.
+/// Check the project: every error with its place.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Validate {
-    /// Project folder, where it is not the usual one
+    /// Project folder
+    #[schemars(extend("x-cli" = {"common": true}))]
     project: Option<String>,
 }
 

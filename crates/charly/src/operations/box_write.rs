@@ -15,18 +15,18 @@ pub(crate) struct WriteFile {
     /// Path relative to the project
     #[schemars(extend("x-cli" = {"positional": 1}))]
     path: String,
-    /// What the file is to hold
+    /// Text or base64
     content: String,
-    /// How `content` is given
+    /// Of `content`
     #[serde(default)]
     encoding: Encoding,
-    /// Permission bits, octal, such as 0755
+    /// Octal, such as 0755
     mode: Option<String>,
     /// Refuse when it is there
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     create_only: bool,
     /// Add at the end
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     append: bool,
     #[serde(flatten)]
     edit: Edit,

@@ -9,10 +9,10 @@ use pintle_core::{Call, Change, Effect, Permit, Prepared, Spellings, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Add rpm packages (Fedora and its kin) to a candy; those it has stay as they are.
+/// Add rpm packages to a candy, those it has apart.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct AddRpm {
-    /// Name of the candy
+    /// Candy
     #[schemars(extend("x-cli" = {"positional": 1}))]
     name: String,
     /// Packages

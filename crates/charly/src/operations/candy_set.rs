@@ -10,22 +10,20 @@ use pintle_core::{Call, Change, Effect, Failure, Permit, Prepared, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Set or delete a value of a candy.
-///
-/// Paths begin in the body of the candy, such as `description` or `service[name=web].restart`.
+/// Set or delete a value of a candy; paths begin in its body.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct SetInCandy {
-    /// Name of the candy
+    /// Candy
     #[schemars(extend("x-cli" = {"positional": 1}))]
     name: String,
-    /// `a.b`, `"a.b".c`, `list[2]`, `list[+]`, `list[name=x]`
+    /// `rpm.repo`, `"a.b".c`, `x[2]`, `x[+]`, `x[name=y]`
     #[schemars(extend("x-cli" = {"positional": 2}))]
     path: String,
-    /// The value, as YAML
+    /// YAML
     #[schemars(extend("x-cli" = {"positional": 3}))]
     value: Option<String>,
-    /// Remove what is there
-    #[serde(default)]
+    /// Instead of a value
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     delete: bool,
     #[serde(flatten)]
     edit: Edit,
