@@ -6,7 +6,9 @@ fn main() {
     println!("cargo:rerun-if-env-changed=SOURCE_DATE_EPOCH");
     println!("cargo:rerun-if-changed=released");
     let root = Path::new("../..");
-    for watched in ["HEAD", "logs/HEAD"] {
+    // A debug build keeps the version it was first built with: it need not be compiled again after every commit.
+    let released_build = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    for watched in ["HEAD", "logs/HEAD"].iter().filter(|_| released_build) {
         let path = root.join(".git").join(watched);
         if path.exists() {
             println!("cargo:rerun-if-changed={}", path.display());

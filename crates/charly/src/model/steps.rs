@@ -3,7 +3,7 @@
 use super::{
     report::{Noted, Report, kind},
     shapes::is_duration,
-    verbs::{CHECKS, CONTEXTS, MCP_METHODS, MODIFIERS, OPERATIONS, OPERATORS, PROVIDED, Value, Verb},
+    verbs::{CHECKS, CONTEXTS, MCP_METHODS, MODIFIERS, MORE_MCP_METHODS, OPERATIONS, OPERATORS, PROVIDED, Value, Verb},
 };
 use pintle_yaml::Node;
 
@@ -22,8 +22,8 @@ pub fn check(file: &str, name: &str, keyword: &str, node: Node<'_>, report: &mut
         let message = format!("`{keyword}` of `{name}` says nothing");
         judge.error(node, message).hint("say in a few words what holds when the step has passed");
     }
-    let verbs = if keyword == "run" || keyword == "agent-run" { OPERATIONS } else { CHECKS };
-    let is_verb = |word: &str| verbs.iter().any(|verb| verb.name == word) || PROVIDED.contains(&word);
+    let find = |word: &str| verbs(keyword).find(|verb| verb.name == word);
+    let is_verb = |word: &str| find(word).is_some() || PROVIDED.contains(&word);
     let mut named = node.entries().filter(|(key, _)| is_verb(key.key_text()));
     let first = named.next();
     if let (Some((first, _)), Some((second, _))) = (first, named.next()) {
@@ -44,7 +44,7 @@ pub fn check(file: &str, name: &str, keyword: &str, node: Node<'_>, report: &mut
         }
         _ => {}
     }
-    let verb = first.and_then(|(key, _)| verbs.iter().find(|verb| verb.name == key.key_text()));
+    let verb = first.and_then(|(key, _)| find(key.key_text()));
     let provided = first.is_some() && verb.is_none();
     judge.fields(node, keyword, first.map(|(key, _)| key), verb, provided);
     judge.modifiers(node);
@@ -56,6 +56,12 @@ pub fn check(file: &str, name: &str, keyword: &str, node: Node<'_>, report: &mut
         judge.verb(verb, value, node);
     }
     Judged { probes: keyword == "check" && first.is_some() }
+}
+
+/// The verbs that a step may have; of one name, the first is meant.
+fn verbs(keyword: &str) -> impl Iterator<Item = &'static Verb> {
+    let operations = if keyword == "run" || keyword == "agent-run" { OPERATIONS } else { &[] };
+    operations.iter().chain(CHECKS)
 }
 
 fn other_words<'a>(node: Node<'a>, keyword: &str) -> impl Iterator<Item = Node<'a>> {
@@ -86,8 +92,7 @@ impl Judge<'_> {
             if own.contains(&word) || word == "plan" {
                 continue;
             }
-            let verbs = if keyword == "run" { OPERATIONS } else { CHECKS };
-            let words = verbs.iter().filter(|_| verb.is_none()).map(|verb| verb.name);
+            let words = verbs(keyword).filter(|_| verb.is_none()).map(|verb| verb.name);
             let known: Vec<&str> = own.iter().copied().chain(MODIFIERS).chain(words).collect();
             let otherwise = match verb {
                 Some(verb) if !own.is_empty() => format!("`{}` takes {}", verb.name, own.join(", ")),
@@ -114,8 +119,8 @@ impl Judge<'_> {
                 self.matcher(word, value);
             }
         }
-        if let Some(value) = node.get("skip").filter(|value| value.as_bool().is_none()) {
-            self.error(value, format!("`skip` is {}, not `true` or `false`", kind(value)));
+        if let Some(value) = node.get("skip").filter(|value| value.source_text().is_none()) {
+            self.error(value, format!("`skip` is {}, not `true`, `false` or a reason", kind(value)));
         }
         for word in ["id", "tag"] {
             let lists = word == "tag";
@@ -211,13 +216,15 @@ impl Judge<'_> {
     }
 
     fn mcp(&mut self, method: &str, value: Node<'_>, node: Node<'_>) {
-        if !MCP_METHODS.contains(&method) {
-            let all = format!("use {}", pintle_core::one_of(MCP_METHODS));
+        let more = MORE_MCP_METHODS.iter().map(|(name, _)| *name);
+        if !MCP_METHODS.into_iter().chain(more.clone()).any(|known| known == method) {
             let message = format!("mcp: unknown method `{method}` (allowed: {})", MCP_METHODS.join(", "));
-            self.error(value, message).near(method, MCP_METHODS, &all);
+            let also = format!("beside those there are {}", more.clone().collect::<Vec<_>>().join(", "));
+            self.error(value, message).near(method, MCP_METHODS.into_iter().chain(more), &also);
         }
-        for (of, field) in [("call", "tool"), ("read", "uri")] {
-            let given = node.get(field).is_some_and(|v| v.source_text().is_some_and(|text| !text.is_empty()));
+        let needed = MORE_MCP_METHODS.iter().filter_map(|(name, field)| Some((*name, (*field)?)));
+        for (of, field) in needed.chain([("call", "tool"), ("read", "uri")]) {
+            let given = node.get(field).is_some_and(|value| !value.is_null() && value.source_text() != Some(""));
             if method == of && !given {
                 self.error(value, format!("mcp: {of} requires modifier \"{field}\""));
             }
@@ -301,6 +308,7 @@ mod tests {
     fn ch_089_ch_090_call_needs_a_tool_and_read_a_uri() {
         only("{check: p, mcp: call}", "f:1:17: mcp: call requires modifier \"tool\"");
         only("{check: p, mcp: read}", "f:1:17: mcp: read requires modifier \"uri\"");
+        only("{check: p, mcp: get-prompt}", "f:1:17: mcp: get-prompt requires modifier \"prompt\"");
     }
 
     #[test]
@@ -329,6 +337,8 @@ mod tests {
             "{run: p, cmd: make}",
             "{run: p, copy: etc/x, to: /etc/x, mode: '0644'}",
             "{run: p, write: /etc/x, content: hello}",
+            "{run: p, mcp: call, tool: t, capture: answer, skip: not yet}",
+            "{check: p, mcp: get-prompt, prompt: x, json: [{at: /a, equals: 1}], within: 200ms}",
             "{check: p, plugin: x, plugin_input: {}}",
             "{check: p, cdp: list, anything: goes}",
             "{agent-check: look around}",

@@ -23,7 +23,7 @@ pub enum Value {
     InBox,
     /// A path in the folder of the candy.
     InCandy,
-    /// One of the seven methods of the `mcp` verb.
+    /// A method of the `mcp` verb.
     McpMethod,
 }
 
@@ -40,43 +40,66 @@ const fn operation(
     Verb { name, fields, required, live: false, value }
 }
 
-/// The methods of the `mcp` verb.
+/// The methods of the `mcp` verb that the seed has.
 pub const MCP_METHODS: [&str; 7] = ["ping", "servers", "list-tools", "list-resources", "list-prompts", "call", "read"];
+
+/// Those that came later, each with the field that it needs, if any.
+pub const MORE_MCP_METHODS: [(&str, Option<&str>); 5] = [
+    ("get-prompt", Some("prompt")),
+    ("list-templates", None),
+    ("complete", Some("argument")),
+    ("snapshot", Some("snapshot")),
+    ("raw", Some("send")),
+];
 
 const MCP_FIELDS: &[&str] = &[
     "tool",
     "uri",
     "input",
     "mcp_name",
-    "json",
-    "tool_error",
-    "error",
-    "within",
+    "prompt",
+    "argument",
+    "snapshot",
     "count",
-    "schema",
     "not_tools",
-    "mask",
+    "send",
+    "receive",
+    "notifications",
+    "handshake",
+    "listen",
 ];
 
 /// Verbs that assert something.
 pub const CHECKS: &[Verb] = &[
     verb("file", &["exists", "mode", "owner", "group_of", "filetype", "contains", "sha256"]),
-    verb("command", &["in_container", "background"]),
+    verb("command", &["in_container", "background", "env", "stdin", "run_as"]),
     verb("service", &["running", "enabled"]),
     verb("port", &["listening", "reachable", "ip"]),
     verb("process", &["running"]),
     verb("package", &["installed", "version", "package_map"]),
     verb("addr", &["reachable"]),
-    verb("http", &["status", "body", "header", "method", "request_body", "no_follow_redirects", "allow_insecure"]),
+    verb(
+        "http",
+        &[
+            "status",
+            "body",
+            "header",
+            "method",
+            "request_header",
+            "request_body",
+            "no_follow_redirects",
+            "allow_insecure",
+        ],
+    ),
     verb("dns", &["resolvable", "addrs"]),
     Verb { name: "mcp", fields: MCP_FIELDS, required: &[], live: true, value: Value::McpMethod },
     verb("plugin", &["plugin_input"]),
 ];
 
-/// Verbs that do something while a box is built.
+/// Verbs that do something while a box is built. A `run:` step may use those that assert too, for what they do.
 pub const OPERATIONS: &[Verb] = &[
     operation("cmd", Value::Free, RUNNING, &[]),
-    operation("command", Value::Free, RUNNING, &[]),
+    operation("command", Value::Free, &["in_container", "background", "env", "stdin", "run_as", "mode", "cache"], &[]),
     operation("mkdir", Value::InBox, RUNNING, &[]),
     operation("copy", Value::InCandy, &["to", "run_as", "mode", "cache", "env"], &["to"]),
     operation("write", Value::InBox, &["content", "run_as", "mode", "cache", "env"], &["content"]),
@@ -84,16 +107,16 @@ pub const OPERATIONS: &[Verb] = &[
     operation("download", Value::Free, &["to", "extract", "run_as", "mode", "cache", "env"], &["to"]),
     operation("setcap", Value::InBox, &["caps", "run_as", "mode", "cache", "env"], &["caps"]),
     operation("build", Value::Free, RUNNING, &[]),
-    operation("plugin", Value::Free, &["plugin_input"], &[]),
 ];
 
 const RUNNING: &[&str] = &["run_as", "mode", "cache", "env"];
 
 /// Verbs of providers outside this program: known as words, with fields that only the provider knows.
-pub const PROVIDED: [&str; 10] = ["adb", "appium", "cdp", "dbus", "kube", "libvirt", "record", "spice", "vnc", "wl"];
+pub const PROVIDED: [&str; 11] =
+    ["adb", "appium", "cdp", "dbus", "kube", "libvirt", "record", "spice", "tmux", "vnc", "wl"];
 
 /// Fields that every step takes.
-pub const MODIFIERS: [&str; 13] = [
+pub const MODIFIERS: [&str; 19] = [
     "context",
     "timeout",
     "eventually",
@@ -107,6 +130,12 @@ pub const MODIFIERS: [&str; 13] = [
     "exclude_distro",
     "capture",
     "depends_on",
+    "mask",
+    "json",
+    "tool_error",
+    "error",
+    "within",
+    "stdout_pure",
 ];
 
 /// The contexts that a step can name.

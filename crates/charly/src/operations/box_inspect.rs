@@ -6,7 +6,7 @@ use crate::{
     host::{Host, off_thread},
     model::{self, EntityKind, resolve},
 };
-use pintle_core::{Answer, Call, Failure, Query, Spellings, Stop, View};
+use pintle_core::{Answer, Call, Digest, Failure, Query, Spellings, Stop, View};
 use pintle_yaml::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,6 +87,8 @@ fn run(host: &Host, inspect: Inspect) -> Result<Inspected, Failure> {
     let owner = find(&sources, &model, EntityKind::Box, &inspect.owner, "box")?;
     let root = sources.first().and_then(|source| source.tree.as_ref().ok()).map(pintle_yaml::Document::root);
     let mut rest = resolve::inspect(&model, owner, root.and_then(|root| root.get("defaults")));
+    let text = sources.iter().find(|source| source.file == owner.file).and_then(|source| source.tree.as_ref().ok());
+    rest.extend(text.map(|tree| ("sha256".to_owned(), Digest::of(tree.text()).as_str().into())));
     for field in ["name", "base", "candy"] {
         rest.shift_remove(field);
     }

@@ -365,6 +365,8 @@ async fn cw_32_an_edit_that_adds_an_error_is_refused_and_a_broken_project_can_be
 #[tokio::test]
 async fn cw_33_if_match_guards_against_lost_updates() {
     let world = World::project();
+    let inspected = world.ok("box.inspect", json!({"box": "web"})).await;
+    assert_eq!(inspected["sha256"], pintle_core::Digest::of(PROJECT).as_str(), "of the file the box stands in");
     let sha = world.ok("box.cat", json!({"path": "charly.yml"})).await["sha256"].clone();
     let first = world.ok("box.set", json!({"path": "defaults.tag", "value": "v1", "if_match": sha})).await;
     let text = world

@@ -49,7 +49,7 @@ async fn ch_179_a_new_project_has_its_three_parts_and_keeps_what_is_there() {
 }
 
 #[tokio::test]
-async fn ch_197_cw_22_the_one_project_made_is_adopted_and_a_second_must_be_named() {
+async fn ch_197_cw_22_cw_23_the_one_project_made_is_adopted_and_a_second_must_be_named() {
     let world = World::empty();
     world.refused_with("box.list.boxes", json!({}), Code::NoProject, "box.new.project").await;
     world.ok("box.new.project", json!({"dir": "a"})).await;
