@@ -17,11 +17,14 @@ fn main() {
     let released = fs::read_to_string("released").ok().and_then(|text| seconds_of(text.trim()));
     let built = env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     let committed = || git(root, &["log", "-1", "--format=%ct"])?.parse().ok();
-    let seconds: i64 = built.or_else(committed).unwrap_or(0).max(released.unwrap_or(0));
+    let seconds: i64 = built.or_else(committed).unwrap_or(0).clamp(released.unwrap_or(0), LATEST);
     println!("cargo:rustc-env=CHARLY_CALVER={}", calver(seconds));
     let commit = git(root, &["rev-parse", "--short=12", "HEAD"]).unwrap_or_default();
     println!("cargo:rustc-env=CHARLY_COMMIT={commit}");
 }
+
+/// The end of the year 9999: no later time has a version.
+const LATEST: i64 = 253_402_300_799;
 
 /// What git says, where there is a git and a repository.
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
