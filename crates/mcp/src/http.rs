@@ -10,20 +10,32 @@ use crate::{
     signal::terminated,
     token::{Principal, Tokens},
 };
-use ::http::{HeaderValue, StatusCode, header};
+use ::http::{HeaderValue, Method, StatusCode, header};
 use axum::{
     Router,
+    body::{Body, Bytes},
     extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     serve::ListenerExt,
 };
+use http_body::{Frame, SizeHint};
 use pintle_core::{Code, Failure};
 use pintle_dispatch::Catalog;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use rmcp::{
+    model::ErrorCode,
+    transport::{StreamableHttpServerConfig, StreamableHttpService},
+};
+use serde_json::json;
+use std::{
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 use tokio::net::{TcpListener, lookup_host};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::task_tracker::TaskTrackerToken};
 
 /// How long connections may take to close once nothing runs any more.
 const CLOSE: Duration = Duration::from_millis(500);
@@ -122,6 +134,8 @@ fn router(
     let service = StreamableHttpService::new(factory, sessions, config);
     Router::new()
         .route_service(&http.path, service)
+        .layer(from_fn(explain))
+        .layer(from_fn_with_state(Arc::clone(server), count))
         .layer(from_fn_with_state(Arc::new(tokens), authenticate))
         .fallback(|| async { (StatusCode::NOT_FOUND, "Not Found") })
 }
@@ -138,6 +152,57 @@ async fn authenticate(State(tokens): State<Arc<Option<Tokens>>>, mut request: Re
         request.extensions_mut().insert::<Principal>(principal);
     }
     next.run(request).await
+}
+
+/// Says in the protocol's own words that a body is no message; the protocol library says it as plain text.
+async fn explain(request: Request, next: Next) -> Response {
+    let is_json = request
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    let response = next.run(request).await;
+    if !is_json || response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return response;
+    }
+    let error = json!({"code": ErrorCode::PARSE_ERROR.0, "message": "the body is not a JSON-RPC message"});
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": error});
+    (StatusCode::BAD_REQUEST, axum::Json(body)).into_response()
+}
+
+/// Keeps count of requests until the last byte of their answers has left.
+async fn count(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    // What a client only listens to has no end of its own that anybody could wait for.
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let running = server.running();
+    next.run(request).await.map(|body| Body::new(Counted { body, _running: running }))
+}
+
+/// The body of an answer that is not over yet.
+struct Counted {
+    body: Body,
+    _running: TaskTrackerToken,
+}
+
+impl http_body::Body for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 async fn serve(
@@ -171,9 +236,9 @@ async fn serve(
         }
     }
     closing.cancel();
-    // Who has been called may answer; subscriptions and idle streams would stay for ever, so they are ended after that.
-    let _ = tokio::time::timeout(drain, server.idle()).await;
+    // Subscriptions are told at once that they are over; calls may end by themselves, and idle streams are cut then.
     server.stop();
+    let _ = tokio::time::timeout(drain, server.idle()).await;
     ended.cancel();
     if tokio::time::timeout(CLOSE, &mut serving).await.is_err() {
         serving.abort();

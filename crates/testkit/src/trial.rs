@@ -1,6 +1,7 @@
 //! One operation of each shape that is hard to serve right.
 
 mod ask;
+mod counts;
 mod disclose;
 mod echo;
 mod fan_out;
@@ -30,6 +31,7 @@ use std::sync::{
 pub struct World {
     value: Mutex<String>,
     writes: AtomicUsize,
+    counting: AtomicUsize,
     hanging: AtomicUsize,
     cancelled: AtomicUsize,
 }
@@ -39,6 +41,7 @@ impl Default for World {
         Self {
             value: Mutex::new("first".to_owned()),
             writes: AtomicUsize::new(0),
+            counting: AtomicUsize::new(0),
             hanging: AtomicUsize::new(0),
             cancelled: AtomicUsize::new(0),
         }
@@ -98,6 +101,7 @@ pub fn trial_toolset(world: &Arc<World>, dummies: usize) -> Toolset {
         query::<text::LongText>(world),
         query::<silent::Silent>(world),
         query::<ask::AskName>(world),
+        query::<counts::Counts>(world),
     ];
     tools.extend(dummy_tools(dummies));
     Toolset {

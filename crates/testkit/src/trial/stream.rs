@@ -5,7 +5,7 @@ use pintle_core::{Call, LogLevel, Query, Stop, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 /// Counts, telling each number as it comes.
 #[derive(Deserialize, JsonSchema)]
@@ -36,7 +36,16 @@ impl Query for Stream {
     const NAME: &str = "trial.stream";
     const DEADLINE: Duration = Duration::from_secs(3600);
 
-    async fn run(self, _: &World, call: &Call) -> Result<Counted, Stop> {
+    async fn run(self, world: &World, call: &Call) -> Result<Counted, Stop> {
+        world.counting.fetch_add(1, Ordering::SeqCst);
+        let counted = self.count(call).await;
+        world.counting.fetch_sub(1, Ordering::SeqCst);
+        counted
+    }
+}
+
+impl Stream {
+    async fn count(self, call: &Call) -> Result<Counted, Stop> {
         for number in 1..=self.to {
             tokio::time::sleep(Duration::from_millis(self.every.into())).await;
             call.check()?;
