@@ -379,3 +379,64 @@ impl Trouble {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Inside;
+    use pintle_core::Authority;
+    use std::{fs, sync::OnceLock};
+
+    /// The only source of permits of this test program.
+    fn permit(effect: Effect, path: &str) -> Permit {
+        static AUTHORITY: OnceLock<Authority> = OnceLock::new();
+        let authority = AUTHORITY.get_or_init(|| Authority::claim().expect("nobody else gives out permits here"));
+        authority.permit(effect, vec![Scope::path(path)])
+    }
+
+    fn folder() -> (tempfile::TempDir, Folder, String) {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("f"), "old").unwrap();
+        let folder = Folder::open(temp.path()).unwrap();
+        let path = folder.path().to_string_lossy().into_owned();
+        (temp, folder, path)
+    }
+
+    #[test]
+    fn without_a_permit_for_that_very_file_nothing_is_written() {
+        let (_temp, folder, path) = folder();
+        let target = || folder.locate(&Inside::of("f")).unwrap();
+        for wrong in [
+            permit(Effect::READ, &path),
+            permit(Effect::WRITE, &format!("{path}/other")),
+            permit(Effect::WRITE, &format!("{path}2")),
+        ] {
+            assert_eq!(Granted::of(&wrong, &folder, target()).unwrap_err().code, Code::Denied);
+        }
+        for right in [permit(Effect::WRITE, &path), permit(Effect::WRITE, &format!("{path}/f"))] {
+            assert!(Granted::of(&right, &folder, target()).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_somebody_else_has_written_or_is_writing_is_left_alone() {
+        let (temp, folder, path) = folder();
+        let target = folder.locate(&Inside::of("f")).unwrap();
+        let granted = Granted::of(&permit(Effect::WRITE, &path), &folder, target).unwrap();
+        let writer = Writer::default();
+        let (old, other) = (Digest::of("old"), Digest::of("other"));
+        let write = |expected| writer.write(&folder, &granted, &Write { bytes: b"new", mode: None, expected });
+        for unexpected in [Some(&other), None] {
+            assert_eq!(write(unexpected).unwrap_err().code, Code::Moved);
+            assert_eq!(fs::read(temp.path().join("f")).unwrap(), b"old");
+        }
+        let name = format!(".pintle-new-{}", &Digest::of("f").as_str()[..16]);
+        let busy = File::create(temp.path().join(&name)).unwrap();
+        rustix::fs::flock(&busy, FlockOperation::LockExclusive).unwrap();
+        assert_eq!(write(Some(&old)).unwrap_err().code, Code::Busy);
+        drop(busy);
+        write(Some(&old)).unwrap();
+        assert_eq!(fs::read(temp.path().join("f")).unwrap(), b"new");
+        assert!(!temp.path().join(name).exists(), "what a dead writer left is gone");
+    }
+}
