@@ -1,0 +1,9 @@
+//! One file per operation of the house, named as the operation.
+
+pub(crate) mod approvals;
+pub(crate) mod approve;
+pub(crate) mod deny;
+pub(crate) mod doctor;
+pub(crate) mod link;
+pub(crate) mod tools;
+pub(crate) mod version;

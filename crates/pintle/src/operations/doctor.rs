@@ -1,0 +1,171 @@
+//! `doctor`
+
+use crate::{house::House, personality::Personality, surroundings};
+use pintle_core::{Answer, Call, Doors, Foreign, Outcome, Query, Stop, View};
+use pintle_process::{Environment, Run, Spawn, find_program};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{ffi::OsStr, path::Path, time::Duration};
+
+/// Tell what is installed here, which toolsets can work, and what to do otherwise.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Doctor {}
+
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Findings {
+    /// Programs that tools use.
+    programs: Vec<Program>,
+    /// Toolsets of this program.
+    toolsets: Vec<ToolsetState>,
+    /// The folder for state, and whether it can be written.
+    state: StateFound,
+    /// The operator's policy file, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'static str>,
+}
+
+/// One program.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Program {
+    name: &'static str,
+    /// Where it is; absent when it is not installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// What it says of its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    /// What it is needed for.
+    needed_for: &'static str,
+}
+
+/// One toolset.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ToolsetState {
+    name: &'static str,
+    /// Whether its tools can be called here.
+    works: bool,
+    /// What to do, or what to know.
+    note: String,
+}
+
+/// Where state is kept.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StateFound {
+    /// The folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// Name, arguments that ask for the version, purpose.
+const PROGRAMS: [(&str, &[&str], &str); 8] = [
+    ("podman", &["--version"], "building and running boxes"),
+    ("docker", &["--version"], "building and running boxes, in place of podman"),
+    ("kubectl", &["version", "--client"], "kustomize sources"),
+    ("kustomize", &["version"], "kustomize sources, in place of kubectl"),
+    ("helm", &["version", "--short"], "writing Helm releases"),
+    ("git", &["--version"], "the history of a project; no tool needs it"),
+    ("eggs", &["version"], "system remasters"),
+    ("sudo", &["--version"], "system remasters"),
+];
+
+/// How long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Answer for Findings {
+    fn view(&self) -> View {
+        let programs = self.programs.iter().map(|program| {
+            let found = program.path.as_deref().unwrap_or("not installed");
+            let version = program.version.clone().unwrap_or_default();
+            vec![program.name.to_owned(), found.to_owned(), version, program.needed_for.to_owned()]
+        });
+        let toolsets = self.toolsets.iter().map(|toolset| {
+            let works = if toolset.works { "works" } else { "cannot work" };
+            vec![toolset.name.to_owned(), works.to_owned(), toolset.note.clone()]
+        });
+        let state = match (&self.state.path, &self.state.problem) {
+            (Some(path), None) => format!("state is kept in {path}"),
+            (path, problem) => format!(
+                "state cannot be kept{}: {}",
+                path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default(),
+                problem.as_deref().unwrap_or("no folder")
+            ),
+        };
+        let policy = match self.policy {
+            Some(path) => format!("policy: {path}"),
+            None => format!("policy: none ({} is not there)", surroundings::POLICY),
+        };
+        View::table(["PROGRAM", "WHERE", "VERSION", "NEEDED FOR"], programs.collect::<Vec<_>>())
+            .and_text("\n")
+            .and_table(["TOOLSET", "HERE", "NOTE"], toolsets.collect::<Vec<_>>())
+            .and_text("\n")
+            .and_text(state)
+            .and_text(policy)
+    }
+
+    fn outcome(&self) -> Outcome {
+        let all_well = self.toolsets.iter().all(|toolset| toolset.works) && self.state.problem.is_none();
+        if all_well { Outcome::Ok } else { Outcome::Findings }
+    }
+}
+
+impl Query for Doctor {
+    type Host = House;
+    type Answer = Findings;
+    const NAME: &'static str = "doctor";
+    const DOORS: Doors = Doors::People;
+
+    async fn run(self, house: &House, _: &Call) -> Result<Findings, Stop> {
+        let path = std::env::var_os("PATH");
+        let looks = PROGRAMS.map(|(name, ask, needed_for)| look(name, ask, needed_for, path.as_deref()));
+        let programs = futures::future::join_all(looks).await;
+        let toolsets = Personality::ALL.map(|personality| verdict(personality, &programs)).into();
+        let policy = Path::new(surroundings::POLICY).exists().then_some(surroundings::POLICY);
+        Ok(Findings { programs, toolsets, state: state(house), policy })
+    }
+}
+
+async fn look(name: &'static str, ask: &[&str], needed_for: &'static str, path: Option<&OsStr>) -> Program {
+    let Ok(found) = find_program(Path::new(name), path, Path::new("")) else {
+        return Program { name, path: None, version: None, needed_for };
+    };
+    let spawn = Spawn::new(&found).args(ask.to_vec()).environment(Environment::clean().plain_output());
+    let run = Run { timeout: Some(PATIENCE), limit: 4096, ..Run::default() };
+    // A program that cannot tell its version is still there: the version is left out.
+    let version = spawn.run(run).await.ok().and_then(|captured| {
+        let text = captured.stdout.text().text;
+        text.lines().map(Foreign::one_line).find(|line| !line.is_empty())
+    });
+    Program { name, path: Some(found.display().to_string()), version, needed_for }
+}
+
+fn verdict(personality: Personality, programs: &[Program]) -> ToolsetState {
+    let has = |name: &str| programs.iter().any(|program| program.name == name && program.path.is_some());
+    let works = personality.works();
+    let note = match personality {
+        Personality::Charly if has("podman") || has("docker") => "authoring and validation".to_owned(),
+        Personality::Charly => {
+            "authoring and validation; boxes are built and run where podman or docker is installed".to_owned()
+        }
+        _ => format!("`{}` has no operations in this build", personality.program()),
+    };
+    ToolsetState { name: personality.toolset(), works, note }
+}
+
+fn state(house: &House) -> StateFound {
+    let Some(state) = &house.state else {
+        let problem = Some("set HOME or XDG_STATE_HOME".to_owned());
+        return StateFound { path: None, problem };
+    };
+    let path = Some(state.path().display().to_string());
+    let made = state.folder("").map(|folder| tempfile::tempfile_in(folder).map(drop));
+    let problem = match made {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(pintle_core::Failure::io("it cannot be written", &error).message),
+        Err(failure) => Some(failure.message),
+    };
+    StateFound { path, problem }
+}

@@ -1,0 +1,164 @@
+//! The people's door of this program: which tools a command is looked up in, and who calls.
+
+use crate::{Ended, document, house, personality::Personality, project::Project, serve, shelf, surroundings};
+use pintle_cli::{Commands, Console, Invocation, Options, Parsed, Terminal, leading_flags, parse_call, run};
+use pintle_core::{Code, Doors, Exit, Failure, Spec, Toolset, nearest};
+use pintle_dispatch::{Catalog, NameStyle};
+use std::sync::Arc;
+
+/// Words behind `pintle` that are neither a toolset nor an operation of the house.
+const OWN_WORDS: [&str; 6] = ["mcp", "quickstart", "call", "completions", "man", "help"];
+
+/// The commands of the box toolset.
+pub(crate) fn charly(program: &str, words: &[String]) -> Ended {
+    let flags = crate::project::flags();
+    let (before, rest) = words.split_at(leading_flags(words, &flags));
+    match rest.first().map(String::as_str) {
+        Some("mcp") => {
+            let words: Vec<String> = rest[1..].iter().chain(before).cloned().collect();
+            return serve::mcp(&format!("{program} mcp"), Some("charly"), &words);
+        }
+        Some("completions") => return document::completions("charly", &rest[1..]),
+        Some("man") => return document::man("charly", &rest[1..]),
+        _ => {}
+    }
+    let known = Known::new()?;
+    let parsed = commands(&known.toolsets, program, Personality::Charly.summary()).with_extras(flags).parse(words)?;
+    finish(parsed, |call| known.catalog(call))
+}
+
+/// The tools as they are looked up. What is called may need to act somewhere else.
+struct Known {
+    toolsets: Vec<Toolset>,
+    /// Whether they act where a call without flags of the project means.
+    here: bool,
+}
+
+impl Known {
+    fn new() -> Result<Self, Failure> {
+        // Help and refusals need no project, no state and no policy.
+        match Project::default().host(&surroundings::state_path().unwrap_or_default()) {
+            Ok(host) => Ok(Self { toolsets: shelf::all(&host), here: surroundings::state().is_some() }),
+            Err(_) => Ok(Self { toolsets: listed()?, here: false }),
+        }
+    }
+
+    fn catalog(self, call: &Invocation) -> Result<Catalog, Failure> {
+        let project = Project::of(&call.extras);
+        let toolsets = if self.here && project == Project::default() {
+            self.toolsets
+        } else {
+            shelf::all(&project.host(&surroundings::state_path()?)?)
+        };
+        Catalog::new(toolsets, surroundings::settings()?)
+    }
+
+    fn find(&self, name: &str) -> Option<&Spec> {
+        let same = |known: &str| known == name || NameStyle::Underscore.show(known) == name;
+        specs(&self.toolsets).find(|spec| same(&spec.name) || spec.aliases.iter().any(|alias| same(alias)))
+    }
+}
+
+fn specs(toolsets: &[Toolset]) -> impl Iterator<Item = &Spec> {
+    let all = toolsets.iter().flat_map(|toolset| &toolset.tools).map(|tool| tool.spec());
+    all.filter(|spec| spec.doors != Doors::Agents)
+}
+
+/// The operations of the house: approvals, doctor, link and so on.
+pub(crate) fn house(words: &[String]) -> Ended {
+    let toolsets = [house::toolset(surroundings::state())];
+    let rest = &words[leading_flags(words, &[])..];
+    if let Some(first) = rest.first()
+        && !first.starts_with('-')
+        && first != "help"
+        && !specs(&toolsets).any(|spec| spec.name == *first)
+    {
+        return Err(unknown(first, &toolsets));
+    }
+    let parsed = commands(&toolsets, "pintle", house::SUMMARY).parse(words)?;
+    finish(parsed, |_| Catalog::new(toolsets.into(), surroundings::settings()?))
+}
+
+fn unknown(word: &str, house: &[Toolset]) -> Failure {
+    let toolsets = Personality::ALL.map(Personality::toolset);
+    let operations = specs(house).map(|spec| spec.name.as_str());
+    let near = nearest(word, operations.chain(OWN_WORDS).chain(toolsets)).map(|near| format!("pintle {near}"));
+    let failure = Failure::new(Code::UnknownTool, format!("unknown command `pintle {word}`"));
+    let failure = match near.or_else(|| near_tool(word)) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure,
+    };
+    failure.hint("`pintle --help` lists the commands, `pintle tools` the tools")
+}
+
+/// A tool's name typed where a toolset belongs: `pintle box.validate`, `pintle box validate`.
+fn near_tool(word: &str) -> Option<String> {
+    let known = Known { toolsets: listed().ok()?, here: false };
+    let group = || specs(&known.toolsets).any(|spec| spec.name.split('.').next() == Some(word));
+    (known.find(word).is_some() || group()).then(|| format!("pintle charly {word}"))
+}
+
+/// `pintle call NAME …`: any tool of any toolset.
+pub(crate) fn call(words: &[String]) -> Ended {
+    let house = [house::toolset(surroundings::state())];
+    let known = Known::new()?;
+    let find = |name: &str| known.find(name).or_else(|| specs(&house).find(|spec| spec.name == name));
+    let parsed = parse_call(words, "pintle call", &crate::project::flags(), find)?;
+    finish(parsed, |call| {
+        if known.find(&call.tool).is_none() && specs(&house).any(|spec| spec.name == call.tool) {
+            return Catalog::new(house.into(), surroundings::settings()?);
+        }
+        known.catalog(call)
+    })
+}
+
+fn commands<'a>(toolsets: &'a [Toolset], program: &str, about: &str) -> Commands<'a> {
+    let terminal = Terminal::of_process();
+    let colored = terminal.output && terminal.error && terminal.colors;
+    Commands::new(program, about, specs(toolsets)).colored(colored)
+}
+
+fn finish(parsed: Parsed, catalog: impl FnOnce(&Invocation) -> Result<Catalog, Failure>) -> Ended {
+    match parsed {
+        Parsed::Help(text) => {
+            Console::of_process(&Options::default()).out(&text);
+            Ok(Exit::Ok.code())
+        }
+        Parsed::Incomplete(text) => {
+            Console::of_process(&Options::default()).err(&text);
+            Ok(Exit::Usage.code())
+        }
+        Parsed::Call(call) => {
+            let console = Arc::new(Console::of_process(&call.options));
+            let catalog = catalog(&call)?;
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .map_err(|error| Failure::io("starting", &error))?;
+            let code = runtime.block_on(run(&catalog, &call, &console, surroundings::caller()));
+            // A thread that still waits for a disk or a person keeps nobody from leaving.
+            runtime.shutdown_background();
+            Ok(code)
+        }
+    }
+}
+
+/// The top of everything: asked for, or for want of a command.
+pub(crate) fn root_help(asked: bool) -> Ended {
+    let mut command = document::root_listing()?;
+    let console = Console::of_process(&Options::default());
+    let text = command.render_help();
+    let text = if console.colors_out() { text.ansi().to_string() } else { text.to_string() };
+    if asked {
+        console.out(&text);
+        return Ok(Exit::Ok.code());
+    }
+    console.err(&text);
+    Ok(Exit::Usage.code())
+}
+
+/// Every toolset with its tools, for listings; nothing in them is ever called.
+pub(crate) fn listed() -> Result<Vec<Toolset>, Failure> {
+    let host = Project { dir: Some("/".into()), ..Project::default() }.host("/".as_ref())?;
+    Ok(shelf::all(&host))
+}
