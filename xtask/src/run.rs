@@ -40,9 +40,13 @@ pub fn loud(command: &mut Command) -> Result<bool, Trouble> {
 
 /// Runs and gives stdout; an unsuccessful end is an error that holds stderr.
 pub fn taken(command: &mut Command) -> Result<Vec<u8>, Trouble> {
+    fed(command, Stdio::null())
+}
+
+/// The same with something to read on stdin.
+pub fn fed(command: &mut Command, stdin: impl Into<Stdio>) -> Result<Vec<u8>, Trouble> {
     let shown = shown(command);
-    let output =
-        command.stdin(Stdio::null()).output().map_err(|source| Trouble::Start { program: shown.clone(), source })?;
+    let output = command.stdin(stdin).output().map_err(|source| Trouble::Start { program: shown.clone(), source })?;
     if output.status.success() {
         return Ok(output.stdout);
     }

@@ -48,44 +48,36 @@ pub fn ping(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     Ok(vec![line, Line::new("discover beside a hanging call, p99", "ms", stateless.p99()).budget(5.0)])
 }
 
-/// From the cancel to the end of the call's child; and that no answer comes.
+/// From the cancel to the moment at which the operation has learnt of it, as another call sees; and that no answer
+/// comes.
 pub fn cancel(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
-    let mut gone = Vec::new();
-    for _ in 0..7 {
+    let mut told = Vec::new();
+    for _ in 0..15 {
         let mut session = Session::start(&mut bench.trial(&[]))?;
         session.initialize()?;
-        let id = session.send("tools/call", json!({"name": "trial.child", "arguments": {}}))?;
-        let child = child_of(session.pid())?;
+        let id = session.send("tools/call", hanging_call())?;
+        until_counted(&mut session, "hanging")?;
         let start = Instant::now();
         session.notify("notifications/cancelled", json!({"requestId": id, "reason": "bench"}))?;
-        while std::path::Path::new(&format!("/proc/{child}")).exists() {
-            if start.elapsed() > Duration::from_secs(10) {
-                return Err(Trouble::Other("the child still runs 10 s after the cancel".into()));
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        gone.push(ms(start.elapsed()));
+        until_counted(&mut session, "cancelled")?;
+        told.push(ms(start.elapsed()));
         if session.answers_within(id, Duration::from_millis(200)) {
             return Err(Trouble::Other("a cancelled call was answered".into()));
         }
     }
-    Ok(vec![Line::of("cancel until the child is gone, no answer", "ms", &Samples::new(gone)?).budget(200.0)])
+    Ok(vec![Line::of("cancel until the operation ends, no answer", "ms", &Samples::new(told)?).budget(100.0)])
 }
 
-/// Waits until the process has a child and gives its id.
-fn child_of(parent: u32) -> Result<u32, Trouble> {
+/// Waits until one call is counted under this word.
+fn until_counted(session: &mut Session, word: &str) -> Result<(), Trouble> {
     let end = Instant::now() + Duration::from_secs(10);
     while Instant::now() < end {
-        let tasks = format!("/proc/{parent}/task");
-        for task in std::fs::read_dir(&tasks).map_err(Trouble::file("read", tasks.as_ref()))?.flatten() {
-            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            if let Some(child) = children.split_whitespace().next().and_then(|word| word.parse().ok()) {
-                return Ok(child);
-            }
+        let (_, counts) = session.request("tools/call", json!({"name": "trial.counts", "arguments": {}}))?;
+        if counts.pointer(&format!("/structuredContent/answer/{word}")) == Some(&json!(1)) {
+            return Ok(());
         }
-        std::thread::sleep(Duration::from_millis(1));
     }
-    Err(Trouble::Other("the call started no child".into()))
+    Err(Trouble::Other(format!("no call is counted as {word} after 10 s")))
 }
 
 /// Calls on one kept connection, then on eight at once.
@@ -147,7 +139,7 @@ pub fn growth(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
 /// The same call with 20 and with 200 tools: nothing but `tools/list` may be slower.
 pub fn many_tools(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     let with = |extra: &str| {
-        let arguments = ["--extra-tools", extra];
+        let arguments = ["--tools", extra];
         let first = repeat(9, || {
             let mut session = Session::start(&mut bench.trial(&arguments))?;
             Ok(ms(session.initialize()? - session.born))
@@ -172,13 +164,22 @@ pub fn many_tools(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     ])
 }
 
-/// The time of one validation of a typical call, as the fixture measures it inside one process.
+/// The time of one validation of a typical call, measured inside one process with the schema that the product lists.
 pub fn validation(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
-    let output = run::taken(Command::new(bench.fixture()).arg("--bench-validate"))?;
+    let mut session = Session::start(&mut bench.ours()?)?;
+    session.initialize()?;
+    let (_, list) = session.request("tools/list", json!({}))?;
+    let tool = "box.new.box";
+    let listed = list["tools"].as_array().and_then(|tools| tools.iter().find(|listed| listed["name"] == tool));
+    let schema = listed.ok_or_else(|| Trouble::Other(format!("`{tool}` is not listed")))?["inputSchema"].clone();
+    let arguments = json!({"name": "web", "base": "quay.io/fedora/fedora:43", "candies": ["one", "two"]});
+    let question = json!({"tool": tool, "schema": schema, "arguments": arguments}).to_string();
+    let file = bench.scratch.path().join("validation.json");
+    std::fs::write(&file, question).map_err(Trouble::file("write", &file))?;
+    let input = std::fs::File::open(&file).map_err(Trouble::file("read", &file))?;
+    let output = run::fed(&mut Command::new(bench.place.release("time-validation")), input)?;
     let text = String::from_utf8_lossy(&output);
-    let microseconds: f64 = text
-        .trim()
-        .parse()
-        .map_err(|_| Trouble::Other(format!("the fixture prints `{}`, not microseconds", text.trim())))?;
+    let microseconds: f64 =
+        text.trim().parse().map_err(|_| Trouble::Other(format!("`{}` is no number of microseconds", text.trim())))?;
     Ok(vec![Line::new("validation of a typical call", "µs", microseconds).budget(50.0)])
 }

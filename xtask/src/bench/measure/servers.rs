@@ -31,7 +31,7 @@ impl Bench<'_> {
     /// The fixture over stdio, with its trial operations.
     pub fn trial(&self, arguments: &[&str]) -> Command {
         let mut command = clean(&self.fixture(), self.scratch.path());
-        command.arg("--stdio").args(arguments);
+        command.args(["--stdio", "--trial"]).args(arguments);
         command
     }
 
