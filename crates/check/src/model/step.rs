@@ -1,0 +1,416 @@
+//! A step: a name, a keyword with prose, one verb, and fields beside it.
+
+use std::sync::Arc;
+
+use pintle_core::{nearest, one_of};
+use pintle_yaml::{Node, Place};
+use serde_json::Value;
+
+use super::expect::{self, Expect};
+use super::modifiers::{self, Context, Modifiers};
+use super::sink::Sink;
+use super::template;
+use super::{Capture, Dialect};
+use crate::registry::Registry;
+use crate::verbs::{self, Probe, Verb};
+
+/// The word that makes a node a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Keyword {
+    /// Asserts.
+    Check,
+    /// Acts, so that later steps find what they need.
+    Run,
+    /// An agent judges the prose.
+    AgentCheck,
+    /// An agent acts on the prose.
+    AgentRun,
+    /// Takes in the steps of another candy.
+    Include,
+}
+
+impl Keyword {
+    /// Every keyword with its word.
+    pub const ALL: [(&'static str, Keyword); 5] = [
+        ("check", Keyword::Check),
+        ("run", Keyword::Run),
+        ("agent-check", Keyword::AgentCheck),
+        ("agent-run", Keyword::AgentRun),
+        ("include", Keyword::Include),
+    ];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, keyword)| *keyword == self).map_or("", |(word, _)| word)
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, keyword)| *keyword)
+    }
+
+    /// Whether a step of this kind has a verb.
+    fn has_verb(self) -> bool {
+        matches!(self, Self::Check | Self::Run)
+    }
+}
+
+/// A step as it was written and understood.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Unique over a run.
+    pub id: String,
+    /// The key of the node.
+    pub name: String,
+    /// The keyword.
+    pub keyword: Keyword,
+    /// The text behind the keyword.
+    pub prose: String,
+    /// The verb; the keyword where a step has none.
+    pub verb: String,
+    /// The verb's method, where it has methods.
+    pub method: Option<String>,
+    /// Where the step is.
+    pub place: Place,
+    /// Part of a box it belongs to, when it came from one: `candy`, `box` or `deploy`.
+    pub section: Option<String>,
+    /// Shared fields.
+    pub modifiers: Modifiers,
+    /// Every field as written, keyword and verb included.
+    pub fields: Value,
+    pub(crate) expect: Expect,
+    pub(crate) probe: Arc<dyn Probe>,
+    /// Places of the body's nodes, depth first.
+    pub(crate) places: Arc<[Place]>,
+    /// Variables without argument that the fields use.
+    pub(crate) uses: Vec<(String, Place)>,
+    /// The server that `mcp_name` names.
+    pub(crate) names_server: Option<(String, Place)>,
+}
+
+impl Step {
+    /// Whether the step is a deterministic probe: a `check:` with a verb, of the kind of which every candy needs one.
+    #[must_use]
+    pub fn is_probe(&self) -> bool {
+        self.keyword == Keyword::Check
+    }
+
+    /// Whether the step will assert something when it runs.
+    #[must_use]
+    pub fn asserts(&self) -> bool {
+        self.is_probe() && self.modifiers.skip.is_none()
+    }
+
+    /// The contexts in which the step runs; a live verb that does not say runs in deploy.
+    #[must_use]
+    pub fn contexts(&self) -> &[Context] {
+        let live = verbs::find(&self.verb).is_some_and(Verb::is_live);
+        if self.modifiers.context.is_empty() && live { &[Context::Deploy] } else { &self.modifiers.context }
+    }
+
+    /// What the step gives to later ones.
+    pub(crate) fn captures(&self) -> &[Capture] {
+        &self.modifiers.captures
+    }
+
+    /// Whether a variable must be known before the step can run.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        let mut dynamic = false;
+        template::each_dynamic(&self.fields, &mut |_| dynamic = true);
+        dynamic
+    }
+}
+
+/// Whether a node's body makes it a step: it is a map with a keyword.
+#[must_use]
+pub fn is_step(body: Node<'_>) -> bool {
+    body.entries().any(|(key, _)| Keyword::of(key.key_text()).is_some())
+}
+
+/// Reads a step; `None` when it is too wrong to be one. Everything wrong is told to `sink`.
+pub(crate) fn read(name: Node<'_>, body: Node<'_>, registry: &Registry, sink: &mut Sink<'_>) -> Option<Step> {
+    let title = name.key_text();
+    if !body.is_mapping() {
+        sink.wrong_hint(
+            name,
+            format!("step `{title}` is a {}, not a map", body.kind_name()),
+            "write `check: what is true` and a verb below it",
+        );
+        return None;
+    }
+    let (keyword, prose) = keyword(name, body, sink)?;
+    let before = sink.count();
+    let verb = if keyword.has_verb() { verb(name, body, registry, sink) } else { Found::None };
+    fields(body, verb, registry, sink);
+    let modifiers = modifiers::read(body, sink);
+    let expect = expect::read(body, sink);
+    let id = match body.get("id") {
+        Some(id) => sink.word(id, "id").unwrap_or_default(),
+        None => title.to_owned(),
+    };
+    let uses = variables(body, sink);
+    let names_server =
+        body.get("mcp_name").and_then(|node| node.source_text().map(|name| (name.to_owned(), sink.place(node))));
+    let (word, read) = match verb {
+        Found::Known { verb, key, value, inner } => {
+            if sink.dialect == Dialect::Candy && verb.is_live() {
+                deploy_only(key, verb.word(), &modifiers, sink);
+            }
+            if keyword == Keyword::Check && verb.is_action() {
+                sink.wrong_hint(key, format!("`{}` acts and asserts nothing", verb.word()), "use it below `run:`");
+            }
+            (verb.word().to_owned(), verb.read(value, inner, sink))
+        }
+        Found::Foreign(key, value) => (key.key_text().to_owned(), Some(verbs::foreign(value, key.key_text()))),
+        Found::None if !keyword.has_verb() => (keyword.word().to_owned(), Some(verbs::needs::agent(keyword))),
+        Found::None => (String::new(), None),
+    };
+    let mut places = Vec::new();
+    collect_places(body, sink, &mut places);
+    let read = read.filter(|_| sink.count() == before)?;
+    Some(Step {
+        id,
+        name: title.to_owned(),
+        keyword,
+        prose,
+        verb: word,
+        method: read.method,
+        place: sink.place(name),
+        section: None,
+        modifiers,
+        fields: body.to_json(),
+        expect,
+        probe: read.probe,
+        places: places.into(),
+        uses,
+        names_server,
+    })
+}
+
+fn keyword(name: Node<'_>, body: Node<'_>, sink: &mut Sink<'_>) -> Option<(Keyword, String)> {
+    let mut found = None;
+    for (key, value) in body.entries() {
+        let Some(keyword) = Keyword::of(key.key_text()) else { continue };
+        if let Some((first, _)) = found {
+            let first: Keyword = first;
+            sink.wrong(key, format!("a step has one keyword, not `{}` and `{}`", first.word(), keyword.word()));
+            return None;
+        }
+        if keyword == Keyword::Include && sink.dialect == Dialect::Plan {
+            sink.wrong_hint(
+                key,
+                "`include` is no step in a plan of its own",
+                "list files under the top-level key `include`",
+            );
+            return None;
+        }
+        let what = format!("`{}`", keyword.word());
+        found = Some((keyword, sink.word(value, &what).unwrap_or_default()));
+    }
+    if found.is_none() {
+        let near = body.entries().find_map(|(key, _)| {
+            nearest(key.key_text(), Keyword::ALL.iter().map(|(word, _)| *word)).map(|near| (key, near))
+        });
+        match near {
+            Some((key, near)) => {
+                sink.wrong_hint(key, format!("unknown keyword `{}`", key.key_text()), format!("did you mean `{near}`?"))
+            }
+            None => sink.wrong_hint(
+                name,
+                format!("node `{}` has no `check:` or `run:`", name.key_text()),
+                "say in words what is true: `check: the server answers`",
+            ),
+        }
+    }
+    found
+}
+
+/// The verb of a step.
+#[derive(Clone, Copy)]
+enum Found<'n> {
+    /// One of ours: its key, its value, and the map that holds its fields.
+    Known {
+        verb: &'static dyn Verb,
+        key: Node<'n>,
+        value: Node<'n>,
+        inner: Node<'n>,
+    },
+    /// A word that only a provider knows.
+    Foreign(Node<'n>, Node<'n>),
+    None,
+}
+
+fn verb<'n>(name: Node<'n>, body: Node<'n>, registry: &Registry, sink: &mut Sink<'_>) -> Found<'n> {
+    let mut found = Found::None;
+    let mut first = "";
+    for (key, value) in body.entries() {
+        let word = key.key_text();
+        if word == "plugin" {
+            return plugin(key, value, body, sink);
+        }
+        let this = match verbs::find(word) {
+            Some(verb) => Found::Known { verb, key, value, inner: body },
+            None if registry.is_foreign(word) => Found::Foreign(key, value),
+            None => continue,
+        };
+        if !matches!(found, Found::None) {
+            sink.wrong_hint(key, format!("a step has one verb, not `{first}` and `{word}`"), "make two steps of it");
+            continue;
+        }
+        found = this;
+        first = word;
+    }
+    if matches!(found, Found::None) {
+        let known = known_fields();
+        let strange: Vec<_> = body.entries().filter(|(key, _)| !known.contains(&key.key_text())).collect();
+        if strange.is_empty() {
+            let words = verbs::ALL.iter().filter(|verb| !verb.is_action()).map(|verb| verb.word());
+            sink.wrong_hint(
+                name,
+                format!("step `{}` has no verb", name.key_text()),
+                format!("add one of {}", one_of(words)),
+            );
+        }
+        for (key, _) in strange {
+            let words = registry.words().chain(known.iter().copied().filter(|word| Keyword::of(word).is_none()));
+            let hint = match nearest(key.key_text(), words) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "a step names one verb, such as `mcp`, `http` or `command`".to_owned(),
+            };
+            sink.wrong_hint(key, format!("unknown verb or field `{}`", key.key_text()), hint);
+        }
+    }
+    found
+}
+
+/// The long form: `plugin: WORD` with the verb's fields in `plugin_input`, its value there as `method` or under WORD.
+fn plugin<'n>(key: Node<'n>, word: Node<'n>, body: Node<'n>, sink: &mut Sink<'_>) -> Found<'n> {
+    let Some(name) = sink.word(word, "plugin") else { return Found::None };
+    let Some(verb) = verbs::find(&name) else {
+        sink.unknown(word, "verb", &name, verbs::ALL.iter().map(|verb| verb.word()));
+        return Found::None;
+    };
+    let Some(inner) = body.get("plugin_input").filter(|inner| inner.is_mapping()) else {
+        sink.wrong_hint(key, "`plugin` without `plugin_input`", "add a map with the fields of the verb");
+        return Found::None;
+    };
+    match inner.get("method").or_else(|| inner.get(&name)) {
+        Some(value) => Found::Known { verb, key, value, inner },
+        None => {
+            sink.wrong(inner, format!("`plugin_input` has neither `method` nor `{name}`"));
+            Found::None
+        }
+    }
+}
+
+/// Fields known whatever the verb.
+fn known_fields() -> Vec<&'static str> {
+    let keywords = Keyword::ALL.iter().map(|(word, _)| *word);
+    keywords.chain(modifiers::FIELDS.iter().copied()).chain(expect::FIELDS.iter().copied()).collect()
+}
+
+/// Refuses what neither all steps nor this verb know.
+fn fields(body: Node<'_>, verb: Found<'_>, registry: &Registry, sink: &mut Sink<'_>) {
+    let Found::Known { verb, inner, .. } = verb else { return };
+    if verb.takes_any_field() {
+        return;
+    }
+    let mut known = known_fields();
+    known.push(verb.word());
+    known.extend_from_slice(verb.fields());
+    if verb.word() != "plugin" && body.get("plugin").is_some() {
+        known.extend(["plugin", "plugin_input", "method"]);
+    }
+    for (key, _) in body.entries().chain(inner.entries().filter(|_| inner.span() != body.span())) {
+        let word = key.key_text();
+        // A second verb has been told already.
+        if known.contains(&word) || verbs::find(word).is_some() || registry.is_foreign(word) {
+            continue;
+        }
+        match verbs::ALL.iter().find(|other| other.fields().contains(&word)) {
+            Some(other) => sink
+                .wrong(key, format!("field `{word}` belongs to the verb `{}`, not to `{}`", other.word(), verb.word())),
+            None => sink.unknown(
+                key,
+                "field",
+                word,
+                verb.fields().iter().chain(modifiers::FIELDS).chain(expect::FIELDS).copied(),
+            ),
+        }
+    }
+}
+
+/// Live verbs need a box that runs.
+fn deploy_only(key: Node<'_>, word: &str, modifiers: &Modifiers, sink: &mut Sink<'_>) {
+    let contexts = &modifiers.context;
+    if !contexts.is_empty() && !contexts.iter().any(|context| matches!(context, Context::Deploy | Context::Runtime)) {
+        sink.wrong(key, format!("{word}: verb requires context:\"deploy\""));
+    }
+}
+
+/// The text with which a live step is skipped where nothing runs.
+#[must_use]
+pub fn box_skip_text(step: &Step) -> String {
+    let method = step.method.as_deref().unwrap_or("probe");
+    format!("{}: {method} requires a running container (skip under charly check box)", step.verb)
+}
+
+fn variables(body: Node<'_>, sink: &mut Sink<'_>) -> Vec<(String, Place)> {
+    let mut uses = Vec::new();
+    walk(body, &mut |node| {
+        let Some(text) = node.source_text().filter(|text| template::is_dynamic(text)) else { return };
+        match template::parts(text) {
+            Ok(parts) => {
+                for part in parts {
+                    if let template::Part::Variable { name, argument: None } = part
+                        && !uses.iter().any(|(known, _)| known == name)
+                    {
+                        uses.push((name.to_owned(), sink.place(node)));
+                    }
+                }
+            }
+            Err(why) => sink.wrong(node, why),
+        }
+    });
+    uses
+}
+
+/// Every value below a node, depth first; keys are left out.
+fn walk<'n>(node: Node<'n>, seen: &mut dyn FnMut(Node<'n>)) {
+    seen(node);
+    for (_, value) in node.entries() {
+        walk(value, seen);
+    }
+    for item in node.items() {
+        walk(item, seen);
+    }
+}
+
+/// Places of a node and everything below it, keys included, depth first.
+fn collect_places(node: Node<'_>, sink: &Sink<'_>, places: &mut Vec<Place>) {
+    places.push(sink.place(node));
+    for (key, value) in node.entries() {
+        places.push(sink.place(key));
+        collect_places(value, sink, places);
+    }
+    for item in node.items() {
+        collect_places(item, sink, places);
+    }
+}
+
+/// Which place in the file each place in a copy of the step stands for. Both have the same shape.
+pub(crate) fn pair_places(copy: Node<'_>, places: &[Place]) -> super::sink::Places {
+    let mut own = Vec::new();
+    fn collect(node: Node<'_>, own: &mut Vec<Place>) {
+        own.push(node.pos());
+        for (key, value) in node.entries() {
+            own.push(key.pos());
+            collect(value, own);
+        }
+        for item in node.items() {
+            collect(item, own);
+        }
+    }
+    collect(copy, &mut own);
+    own.into_iter().zip(places.iter().copied()).collect()
+}
