@@ -1,5 +1,7 @@
-//! The official conformance suite against `mcp-fixture`, whose tools go through the same catalogue and the same door
-//! as the product's. The suite speaks HTTP only; the stdio profile has tests of its own.
+//! The official conformance suite, in both directions: against `mcp-fixture`, whose tools go through the same
+//! catalogue and the same door as the product's, and driving `mcp-conformance-client`, which is our client and nothing
+//! else. Every scenario that a revision requires must pass; there is no list of expected failures. The suite speaks
+//! HTTP only; the stdio profile has tests of its own.
 
 #[path = "clients/served.rs"]
 #[expect(dead_code, reason = "the clients' tests use the rest")]
@@ -8,49 +10,81 @@ mod served;
 #[expect(dead_code, reason = "the clients' tests use the rest")]
 mod tools;
 
+use std::path::{Path, PathBuf};
+
 use served::Listening;
-use tools::{clean, need, run};
+use tools::{Ran, clean, need, run};
 
-/// Runs all scenarios that a revision requires of a server; there is no list of expected failures.
-fn suite(revision: &str, scenarios: usize) {
-    let Some(conformance) = need("conformance") else { return };
-    let home = tempfile::tempdir().expect("a temporary folder");
-    // the fixture is a program of another package, built into the same folder
-    let fixture = served::pintle().with_file_name("mcp-fixture");
-    assert!(fixture.is_file(), "{} is not built", fixture.display());
-    let server = Listening::start(clean(&fixture, home.path()).args(["--listen", "127.0.0.1:0"]));
-
-    let list = run(clean(&conformance, home.path()).args(["list", "--requirements", revision])).good();
-    let required = server_scenarios(&list);
-    assert_eq!(required.len(), scenarios, "{required:?}");
-
-    let out = home.path().join("out");
-    let mut command = clean(&conformance, home.path());
-    command.args(["server", "--url", &server.url, "--requirements", revision, "-o"]).arg(&out);
-    let ran = run(&mut command);
-    assert_eq!(ran.code, Some(0), "{}\n{}", ran.stdout, ran.stderr);
-    for scenario in required {
-        let line = ran.stdout.lines().find(|line| line.starts_with(&format!("✓ {scenario}: ")));
-        assert!(line.is_some_and(|line| line.ends_with(" 0 failed")), "{scenario}: {}", ran.stdout);
-    }
+/// A program of another package, built into the same folder as ours.
+fn neighbour(program: &str) -> PathBuf {
+    let path = served::pintle().with_file_name(program);
+    assert!(path.is_file(), "{} is missing: `cargo build --workspace --bins` makes it", path.display());
+    path
 }
 
-/// The names below `Server scenarios`, up to the next blank line.
-fn server_scenarios(list: &str) -> Vec<&str> {
-    list.lines()
-        .skip_while(|line| !line.starts_with("Server scenarios"))
+/// The required scenarios of one side, checked against the number that the revision was frozen with.
+fn required(conformance: &Path, home: &Path, revision: &str, side: &str, count: usize) -> Vec<String> {
+    let list = run(clean(conformance, home).args(["list", "--requirements", revision])).good();
+    let names: Vec<String> = list
+        .lines()
+        .skip_while(|line| !line.starts_with(side))
         .skip(1)
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.strip_prefix("  - "))
-        .collect()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(names.len(), count, "{names:?}");
+    names
+}
+
+/// Exit 0 alone would also be the end of a suite that ran nothing.
+fn judge(ran: &Ran, required: &[String]) {
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.stdout, ran.stderr);
+    for scenario in required {
+        let start = format!("✓ {scenario}: ");
+        let passed = ran.stdout.lines().any(|line| line.starts_with(&start) && line.contains(" passed, 0 failed"));
+        assert!(passed, "{scenario}: {}", ran.stdout);
+    }
+}
+
+fn server(revision: &str, count: usize) {
+    let Some(conformance) = need("conformance") else { return };
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let server = Listening::start(clean(&neighbour("mcp-fixture"), home.path()).args(["--listen", "127.0.0.1:0"]));
+    let required = required(&conformance, home.path(), revision, "Server scenarios", count);
+    let mut command = clean(&conformance, home.path());
+    command.args(["server", "--url", &server.url, "--requirements", revision, "-o", "out"]);
+    judge(&run(&mut command), &required);
+}
+
+fn client(revision: &str, count: usize) {
+    let Some(conformance) = need("conformance") else { return };
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let required = required(&conformance, home.path(), revision, "Client scenarios", count);
+    let client = neighbour("mcp-conformance-client").display().to_string();
+    let mut command = clean(&conformance, home.path());
+    command.args(["client", "--command", &client, "--requirements", revision, "-o", "out"]);
+    // all scenarios run at once; on a busy machine the default of 30 s is not enough for the longest
+    command.args(["--timeout", "120000"]);
+    judge(&run(&mut command), &required);
 }
 
 #[test]
-fn kw_49_conformance_2025_11_25_all_required_scenarios_pass() {
-    suite("2025-11-25", 30);
+fn kw_49_conformance_2025_11_25_a_server_passes_all_required_scenarios() {
+    server("2025-11-25", 30);
 }
 
 #[test]
-fn kw_49_conformance_2026_07_28_all_required_scenarios_pass() {
-    suite("2026-07-28", 37);
+fn kw_49_conformance_2026_07_28_a_server_passes_all_required_scenarios() {
+    server("2026-07-28", 37);
+}
+
+#[test]
+fn conformance_2025_11_25_a_client_passes_all_required_scenarios() {
+    client("2025-11-25", 18);
+}
+
+#[test]
+fn conformance_2026_07_28_a_client_passes_all_required_scenarios() {
+    client("2026-07-28", 32);
 }
