@@ -70,7 +70,6 @@ fn formatted(place: &Place) -> Result<Tested, Trouble> {
 fn linted(place: &Place) -> Result<Tested, Trouble> {
     let good = run::loud(run::cargo(&place.root).args([
         "clippy",
-        "--quiet",
         "--release",
         "--locked",
         "--workspace",
@@ -110,11 +109,11 @@ struct Programs {
 /// Builds everything; none when something does not compile (cargo has told what).
 fn built(place: &Place) -> Result<Option<Programs>, Trouble> {
     let mut cargo = run::cargo(&place.root);
-    if !run::loud(cargo.args(["build", "--quiet", "--release", "--locked", "--workspace", "--bins"]))? {
+    if !run::loud(cargo.args(["build", "--release", "--locked", "--workspace", "--bins"]))? {
         return Ok(None);
     }
     let mut cargo = run::cargo(&place.root);
-    cargo.args(["test", "--quiet", "--release", "--locked", "--workspace", "--no-run"]);
+    cargo.args(["test", "--release", "--locked", "--workspace", "--no-run"]);
     cargo.arg("--message-format=json-render-diagnostics");
     println!("$ {}", run::shown(&cargo));
     let output = cargo
