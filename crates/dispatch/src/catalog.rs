@@ -240,7 +240,7 @@ impl Catalog {
             inner: Arc::clone(&self.inner),
             entry: Arc::clone(entry),
             caller: request.caller.clone(),
-            events: Arc::clone(&request.events),
+            port: Arc::clone(port),
             matches,
             shown: trace.shown.clone(),
             plan_token,

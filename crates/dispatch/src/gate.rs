@@ -1,16 +1,16 @@
 //! Policy and confirmation, between `prepare` and `commit` of one call.
 
-use crate::Events;
 use crate::{
     approvals::{Answered, Proposal, stamp},
     authority,
     catalog::{Entry, Inner},
     policy::Verdict,
+    port::Port,
     seal::now,
 };
 use pintle_core::{
-    Admission, Ask, BoxFuture, Caller, Code, Confirm, Digest, Door, Effect, Failure, Gate, InputKind, InputRequest,
-    Lane, Plan, Scope, Stop,
+    Admission, Ask, BoxFuture, CallPort, Caller, Code, Confirm, Digest, Door, Effect, Failure, Gate, InputKind,
+    InputRequest, Lane, Plan, Scope, Stop,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub(crate) struct PathGate {
     pub(crate) inner: Arc<Inner>,
     pub(crate) entry: Arc<Entry>,
     pub(crate) caller: Caller,
-    pub(crate) events: Arc<dyn Events>,
+    pub(crate) port: Arc<Port>,
     pub(crate) matches: Digest,
     /// Arguments for people to judge, secrets masked.
     pub(crate) shown: Value,
@@ -68,6 +68,10 @@ impl Gate for PathGate {
 
 impl PathGate {
     async fn decide(&self, ask: Ask<'_>) -> Result<Admission, Stop> {
+        // Whatever shows the preview (a plan, a proposal on disk, a question) shows it without secrets.
+        let redactor = self.port.redactor();
+        let preview = redactor.text(ask.preview);
+        let ask = Ask { preview: &preview, ..ask };
         let spec = self.entry.tool.spec();
         if !ask.effect.within(spec.worst) {
             return Err(Failure::new(Code::Internal, format!("{} asks for more than it publishes", spec.name)).into());
@@ -112,7 +116,7 @@ impl PathGate {
 
     async fn confirmed_by_person(&self, ask: &Ask<'_>) -> Result<bool, Stop> {
         let plan = self.plan(ask);
-        match self.events.confirm(&plan).await {
+        match self.port.events.confirm(&plan).await {
             Some(true) => Ok(true),
             Some(false) => Err(Failure::new(Code::Denied, "not confirmed").into()),
             None => Err(Stop::Planned(plan)),
@@ -140,7 +144,7 @@ impl PathGate {
     }
 
     async fn confirmed_by_human(&self, ask: &Ask<'_>) -> Result<bool, Stop> {
-        if self.events.can_ask() {
+        if self.port.events.can_ask() {
             return self.ask_person(ask).await;
         }
         let Some(approvals) = &self.inner.approvals else {
@@ -183,7 +187,7 @@ impl PathGate {
                 "confirm": {"type": "boolean", "title": "Do it", "description": "whether this may be done"}},
                 "required": ["confirm"]}),
         };
-        let answers = self.events.ask(vec![InputRequest { key: key.clone(), kind }]).await?;
+        let answers = self.port.ask(vec![InputRequest { key: key.clone(), kind }]).await?;
         let answer = answers.into_iter().find(|a| a.key == key).map(|a| a.value).unwrap_or_default();
         if answer["action"] == "accept" && answer["content"]["confirm"] == true {
             return Ok(true);

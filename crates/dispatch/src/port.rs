@@ -1,11 +1,11 @@
 //! What a running operation sees of its call.
 
 use crate::Events;
-use pintle_core::{BoxFuture, CallPort, InputRequest, InputResponse, LogLevel, Notice, Redactor, Stop};
+use pintle_core::{BoxFuture, CallPort, InputKind, InputRequest, InputResponse, LogLevel, Notice, Redactor, Stop};
 use serde_json::Value;
 use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Instant,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -15,11 +15,44 @@ pub(crate) struct Port {
     pub(crate) deadline: Option<Instant>,
     pub(crate) redactor: RwLock<Redactor>,
     pub(crate) events: Arc<dyn Events>,
+    asking: Mutex<Asking>,
+}
+
+/// How long the call has waited for answers: that time is the person's, not the operation's.
+#[derive(Default)]
+struct Asking {
+    over: Duration,
+    since: Option<Instant>,
+    open: usize,
+}
+
+/// Counts the time until it is dropped.
+struct Waiting<'a>(&'a Mutex<Asking>);
+
+impl<'a> Waiting<'a> {
+    fn begin(asking: &'a Mutex<Asking>) -> Self {
+        let mut held = asking.lock().unwrap_or_else(PoisonError::into_inner);
+        held.open += 1;
+        held.since.get_or_insert_with(Instant::now);
+        Self(asking)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.open -= 1;
+        if held.open == 0
+            && let Some(since) = held.since.take()
+        {
+            held.over += since.elapsed();
+        }
+    }
 }
 
 impl Port {
     pub(crate) fn new(cancel: CancellationToken, deadline: Option<Instant>, events: Arc<dyn Events>) -> Self {
-        Self { cancel, deadline, redactor: RwLock::default(), events }
+        Self { cancel, deadline, redactor: RwLock::default(), events, asking: Mutex::default() }
     }
 
     /// A copy of what is known now, ready for much text.
@@ -27,6 +60,12 @@ impl Port {
         let mut redactor = self.redactor.read().unwrap_or_else(PoisonError::into_inner).clone();
         redactor.prepare();
         redactor
+    }
+
+    /// How long the call has waited for answers so far.
+    pub(crate) fn asked_for(&self) -> Duration {
+        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        asking.over + asking.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     fn masked(&self, mut value: Value) -> Value {
@@ -45,7 +84,7 @@ impl CallPort for Port {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        Some(self.deadline? + self.asked_for())
     }
 
     fn progress(&self, done: f64, total: Option<f64>, message: &str) {
@@ -65,8 +104,21 @@ impl CallPort for Port {
         self.redactor.write().unwrap_or_else(PoisonError::into_inner).add(name, value);
     }
 
-    fn ask(&self, requests: Vec<InputRequest>) -> BoxFuture<'_, Result<Vec<InputResponse>, Stop>> {
-        self.events.ask(requests)
+    fn ask(&self, mut requests: Vec<InputRequest>) -> BoxFuture<'_, Result<Vec<InputResponse>, Stop>> {
+        let redactor = self.redactor();
+        for request in &mut requests {
+            match &mut request.kind {
+                InputKind::Form { message, .. } | InputKind::Url { message, .. } => {
+                    *message = redactor.text(message).into_owned();
+                }
+                InputKind::Sample(params) => redactor.value(params),
+                InputKind::Roots => {}
+            }
+        }
+        Box::pin(async move {
+            let _waiting = Waiting::begin(&self.asking);
+            self.events.ask(requests).await
+        })
     }
 
     fn notify(&self, notice: Notice) {

@@ -6,6 +6,9 @@ use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinHandle, time::Instant};
 
+/// How often, at most, it is looked whether the time is up.
+const SHORTEST_LOOK: Duration = Duration::from_millis(5);
+
 /// Runs the tool in a task of its own: a panic ends that task and nothing else.
 pub(crate) async fn run(
     tool: Arc<dyn Tool>,
@@ -19,14 +22,25 @@ pub(crate) async fn run(
     let (name, grace) = (spec.name.clone(), spec.grace);
     let task = tokio::spawn(async move { tool.call(arguments, &*gate, &call).await });
     let mut task = Abort(task);
-    let until = Instant::now() + limit;
-    let late = tokio::select! {
-        done = &mut task.0 => return joined(&name, done),
-        () = tokio::time::sleep_until(until) => {
-            Failure::new(Code::TimedOut, format!("{name} did not end within its limit of {}", shown(limit)))
-                .hint("a narrower call, or a longer limit, may end in time")
+    let begun = Instant::now();
+    let late = loop {
+        // Time in which a person was asked does not count; while one is asked, the end moves along.
+        let until = begun + limit + port.asked_for();
+        tokio::select! {
+            done = &mut task.0 => return joined(&name, done),
+            () = tokio::time::sleep_until(until.max(Instant::now() + SHORTEST_LOOK)) => {
+                if begun + limit + port.asked_for() <= Instant::now() {
+                    break Failure::new(
+                        Code::TimedOut,
+                        format!("{name} did not end within its limit of {}", shown(limit)),
+                    )
+                    .hint("a narrower call, or a longer limit, may end in time");
+                }
+            }
+            () = port.cancel.cancelled() => {
+                break Failure::new(Code::Cancelled, format!("{name} was cancelled by the caller"));
+            }
         }
-        () = port.cancel.cancelled() => Failure::new(Code::Cancelled, format!("{name} was cancelled by the caller")),
     };
     // The operation may have children to end: it is told, and given its grace.
     port.cancel.cancel();

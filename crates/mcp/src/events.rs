@@ -173,10 +173,11 @@ impl CallEvents {
         // A sender that waits for the answer would keep the pump from ending.
         drop(outgoing);
         sent.map_err(|_| unasked("it is gone"))?;
-        match answered.await {
-            Ok(Ok(value)) => Ok(InputResponse { key, value }),
-            Ok(Err(why)) => Err(unasked(&why)),
-            Err(_) => Err(unasked("it is gone")),
+        match tokio::time::timeout(input::VALID, answered).await {
+            Ok(Ok(Ok(value))) => Ok(InputResponse { key, value }),
+            Ok(Ok(Err(why))) => Err(unasked(&why)),
+            Ok(Err(_)) => Err(unasked("it is gone")),
+            Err(_) => Err(unasked(&format!("it took longer than {} min", input::VALID.as_secs() / 60))),
         }
     }
 }

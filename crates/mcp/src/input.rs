@@ -1,17 +1,19 @@
 //! Questions to the client, in both eras, and the sealed state that carries answers from round to round.
 
-use crate::server::Server;
 use pintle_core::{Digest, InputKind, InputRequest};
 use rmcp::{
     ErrorData,
-    model::{ClientCapabilities, InputRequests, InputRequiredResult, InputResponses, RequestStateCodec, SealOptions},
+    model::{
+        ClientCapabilities, InputRequests, InputRequiredResult, InputResponses, JsonObject, RequestStateCodec,
+        SealOptions,
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, time::Duration};
 
 /// How long a client may take to come back with answers.
-const VALID: Duration = Duration::from_secs(10 * 60);
+pub(crate) const VALID: Duration = Duration::from_secs(10 * 60);
 /// Most questions and answers that one call may gather.
 const MOST_ANSWERS: usize = 64;
 /// Keys of questions whose answers are a person's yes begin so: they count only if we asked, and lately.
@@ -147,15 +149,11 @@ pub(crate) fn missing(needed: &Value, method: &str) -> ErrorData {
     )
 }
 
-/// What binds the state of a call.
-pub(crate) fn binding(
-    principal: &str,
-    method: &str,
-    name: &str,
-    arguments: Option<&rmcp::model::JsonObject>,
-) -> Digest {
+/// What a sealed state is bound to: who calls what with which arguments.
+pub(crate) fn binding(principal: &str, method: &str, name: &str, arguments: Option<&JsonObject>) -> Digest {
     let arguments = arguments.map_or_else(|| json!({}), |arguments| Value::Object(arguments.clone()));
-    Server::binding(principal, method, name, &arguments)
+    let arguments = Digest::of_json(&arguments);
+    Digest::of_parts([principal, method, name, arguments.as_str()].map(str::as_bytes))
 }
 
 #[cfg(test)]

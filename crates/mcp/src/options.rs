@@ -73,3 +73,16 @@ impl Default for HttpOptions {
 
 /// Most bytes of one message, on either transport.
 pub(crate) const MESSAGE_LIMIT: usize = 8 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ch_099_cw_07_the_defaults_are_the_documented_ones_but_on_loopback() {
+        let http = HttpOptions::default();
+        assert_eq!((http.listen.as_str(), http.path.as_str()), ("127.0.0.1:18765", "/mcp"));
+        assert!(!http.insecure && http.token_file.is_none());
+        assert!(ServerOptions::new("1").output_schemas);
+    }
+}

@@ -1,16 +1,17 @@
 //! What all sessions of one server share.
 
 use crate::{ServerOptions, listing::Tools, notices::Notices};
-use pintle_core::{Digest, Door};
+use pintle_core::Door;
 use pintle_dispatch::Catalog;
 use rmcp::model::{CacheScope, Implementation, RequestStateCodec, ServerCapabilities, ServerConfig};
-use serde_json::Value;
 use std::time::Duration;
 use tokio_util::{
     sync::CancellationToken,
     task::{TaskTracker, task_tracker::TaskTrackerToken},
 };
 
+/// The door whose tools are served here.
+pub(crate) const DOOR: Door = Door::Agents;
 /// How long a client may rely on a list.
 const LIST_FRESH: Duration = Duration::from_secs(60);
 
@@ -78,12 +79,6 @@ impl Server {
     pub(crate) fn stopped(&self) -> &CancellationToken {
         &self.stopped
     }
-
-    /// What a sealed state is bound to: who calls what with which arguments.
-    pub(crate) fn binding(principal: &str, method: &str, name: &str, arguments: &Value) -> Digest {
-        let arguments = Digest::of_json(arguments);
-        Digest::of_parts([principal.as_bytes(), method.as_bytes(), name.as_bytes(), arguments.as_str().as_bytes()])
-    }
 }
 
 fn config(catalog: &Catalog, options: &ServerOptions) -> ServerConfig {
@@ -128,6 +123,3 @@ fn random_key() -> [u8; 32] {
     }
     key
 }
-
-/// The door whose tools are served here.
-pub(crate) const DOOR: Door = Door::Agents;

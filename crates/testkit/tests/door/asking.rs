@@ -37,8 +37,10 @@ async fn the_older_era_is_asked_while_the_call_waits() {
     let mut peer = Peer::trial(&Arc::new(World::default()), Settings::default());
     peer.initialize("2025-06-18", json!({"elicitation": {}})).await;
     let id = peer.begin("tools/call", json!({"name": "trial.ask"})).await;
+    // The person takes longer than the operation may: that is not the operation's time.
+    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
     let first = answer(&mut peer, json!({"name": "Ada"})).await;
-    assert_eq!(first["params"]["message"], "which name?");
+    assert_eq!(first["params"]["message"], "which name? (‹secret trial›)");
     answer(&mut peer, json!({"colour": "blue"})).await;
     assert_eq!(text(&peer.answer(id).await["result"]), "Ada likes blue");
 }
@@ -50,7 +52,7 @@ async fn the_newer_era_sends_the_call_again_and_answers_gather() {
     let call = json!({"name": "trial.ask"});
     let first = peer.modern("tools/call", call.clone()).await["result"].clone();
     assert_eq!(first["resultType"], "input_required");
-    assert_eq!(first["inputRequests"]["name"]["params"]["message"], "which name?");
+    assert_eq!(first["inputRequests"]["name"]["params"]["message"], "which name? (‹secret trial›)");
     let with =
         |answers: Value, state: &Value| json!({"name": "trial.ask", "inputResponses": answers, "requestState": state});
     let accepted = |content: Value| json!({"action": "accept", "content": content});

@@ -2,7 +2,7 @@
 
 use crate::peer::{Peer, text};
 use globset::{Glob, GlobSetBuilder};
-use pintle_dispatch::{NameStyle, ReadOnly, Settings};
+use pintle_dispatch::{NameStyle, ReadOnly, Settings, Validator};
 use pintle_mcp::ServerOptions;
 use pintle_testkit::{World, trial_toolset};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn eg_014_kw_53_an_6_04_an_6_05_every_tool_has_schemas_and_all_four_hints() {
+async fn eg_014_kw_53_cw_12_an_6_04_an_6_05_every_tool_has_schemas_and_all_four_hints() {
     fn lint(schema: &Value, at: &str) {
         let Some(map) = schema.as_object() else { return };
         if map.get("type") == Some(&json!("array")) {
@@ -52,6 +52,120 @@ async fn eg_014_kw_53_an_6_04_an_6_05_every_tool_has_schemas_and_all_four_hints(
             assert!(tool["annotations"][hint].is_boolean(), "{name}: {hint}");
         }
     }
+    let tools = listed(&mut peer).await;
+    let hints = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"].clone();
+    let pure = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
+    assert_eq!(hints("trial.echo"), pure);
+    let write =
+        json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
+    assert_eq!(hints("trial.write"), write);
+    assert_eq!(hints("trial.disclose")["readOnlyHint"], false, "a secret leaves");
+}
+
+#[tokio::test]
+async fn cw_05_every_answer_is_as_its_output_schema_says_failures_too() {
+    let mut peer = trial(Settings::default());
+    for tool in listed(&mut peer).await {
+        let name = tool["name"].as_str().unwrap();
+        if ["trial.hang", "trial.ask", "trial.noisy"].contains(&name) {
+            continue;
+        }
+        let validator = Validator::new(tool["outputSchema"].clone());
+        for arguments in [json!({}), json!({"value": "x"}), json!({"no such": 1})] {
+            let called = peer.modern("tools/call", json!({"name": name, "arguments": arguments})).await;
+            let told = &called["result"]["structuredContent"];
+            assert!(told["outcome"].is_string(), "{name}: {called}");
+            validator.check(name, told).unwrap_or_else(|failure| panic!("{}: {told}", failure.text()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn cw_15_cw_16_values_arrive_as_they_were_sent() {
+    let mut peer = trial(Settings::default());
+    let odd = json!(["a,b", "--flag", "$(id)", "two words", ""]);
+    let answer = peer.modern("tools/call", json!({"name": "trial.fan-out", "arguments": {"targets": odd}})).await;
+    let targets = answer["result"]["structuredContent"]["answer"]["targets"].as_array().unwrap();
+    let names: Vec<&Value> = targets.iter().map(|target| &target["name"]).collect();
+    assert_eq!(names, odd.as_array().unwrap().iter().collect::<Vec<_>>());
+}
+
+/// A tool.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Before {
+    /// Its name.
+    name: String,
+}
+
+/// The same tool, one field later.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct After {
+    /// Its name.
+    name: String,
+    /// How many.
+    #[serde(default = "three")]
+    limit: u32,
+    #[serde(default)]
+    share: f64,
+    #[serde(default)]
+    force: bool,
+    /// Which kind.
+    kind: Option<Kind>,
+    #[serde(default)]
+    add_candy: Vec<String>,
+    #[serde(default)]
+    env: std::collections::BTreeMap<String, String>,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Round,
+    Flat,
+}
+
+fn three() -> u32 {
+    3
+}
+
+macro_rules! answers_nothing {
+    ($tool:ident) => {
+        impl pintle_core::Query for $tool {
+            type Host = World;
+            type Answer = pintle_core::Exact;
+            const NAME: &str = "shape.tool";
+            async fn run(self, _: &World, _: &pintle_core::Call) -> Result<pintle_core::Exact, pintle_core::Stop> {
+                Ok(pintle_core::Exact(String::new()))
+            }
+        }
+    };
+}
+answers_nothing!(Before);
+answers_nothing!(After);
+
+#[tokio::test]
+async fn ch_098_ch_113_ch_114_ch_116_ch_117_ch_118_ch_119_a_new_field_is_all_that_a_schema_needs() {
+    async fn schema(tool: Arc<dyn pintle_core::Tool>) -> Value {
+        let mut toolset = trial_toolset(&Arc::default(), 0);
+        toolset.tools = vec![tool];
+        let mut peer = Peer::serving(vec![toolset], Settings::default(), ServerOptions::new("1"));
+        listed(&mut peer).await[0]["inputSchema"].clone()
+    }
+    let world = Arc::new(World::default());
+    let before = schema(pintle_core::query::<Before>(&world)).await;
+    assert_eq!(before["properties"], json!({"name": {"type": "string", "description": "Its name."}}));
+    let after = schema(pintle_core::query::<After>(&world)).await;
+    assert_eq!((&after["type"], &after["additionalProperties"]), (&json!("object"), &json!(false)));
+    assert_eq!(after["required"], json!(["name"]));
+    let is = |name: &str, wanted: Value| assert_eq!(after["properties"][name], wanted, "{name}");
+    is("limit", json!({"description": "How many.", "type": "integer", "minimum": 0, "default": 3}));
+    is("share", json!({"type": "number", "default": 0.0}));
+    is("force", json!({"type": "boolean", "default": false}));
+    is("kind", json!({"description": "Which kind.", "type": "string", "enum": ["round", "flat"]}));
+    is("add_candy", json!({"type": "array", "items": {"type": "string"}}));
+    is("env", json!({"type": "object", "additionalProperties": {"type": "string"}}));
 }
 
 #[tokio::test]

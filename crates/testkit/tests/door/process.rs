@@ -12,7 +12,13 @@ use tokio::{
 
 fn command(arguments: &[&str], home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-fixture"));
-    command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home).kill_on_drop(true);
+    command
+        .args(arguments)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("RUST_LOG", "trace")
+        .env("HOME", home)
+        .kill_on_drop(true);
     command
 }
 

@@ -80,6 +80,23 @@ async fn an_6_11_kw_50_a_cancelled_call_stops_and_is_not_answered() {
 }
 
 #[tokio::test]
+async fn an_6_11_a_call_cancelled_before_it_has_begun_is_not_answered_either() {
+    let world = Arc::new(World::default());
+    let mut peer = Peer::trial(&world, Settings::default());
+    peer.initialize("2025-11-25", json!({})).await;
+    let mut cancelled = Vec::new();
+    for _ in 0..50 {
+        let id = peer.begin("tools/call", json!({"name": "trial.hang"})).await;
+        peer.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})).await;
+        cancelled.push(json!(id));
+    }
+    assert_eq!(text(&peer.call("trial.echo", json!({})).await), "hello");
+    until("the end of them all", || world.hanging() == 0).await;
+    assert_eq!(text(&peer.call("trial.echo", json!({})).await), "hello");
+    assert!(peer.told.iter().all(|m| !cancelled.contains(&m["id"])));
+}
+
+#[tokio::test]
 async fn ch_102_the_end_of_the_input_cancels_what_still_runs() {
     let world = Arc::new(World::default());
     let mut peer = Peer::trial(&world, Settings::default());

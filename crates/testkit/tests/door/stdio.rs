@@ -33,16 +33,20 @@ async fn both_eras_in_one_process_in_any_order() {
 }
 
 #[tokio::test]
-async fn ch_144_ch_145_eg_007_an_6_01_noise_never_meets_the_protocol() {
+async fn ch_144_ch_145_eg_007_cw_02_an_6_01_noise_never_meets_the_protocol() {
     let mut server = legacy(&["--trial"]).await;
     // Eight calls are always on their way, so that noise and answers have every chance to meet.
     let mut open = Vec::new();
-    for _ in 0..1000 {
+    for number in 0..1000 {
         open.push(server.peer.begin("tools/call", json!({"name": "trial.noisy", "arguments": {}})).await);
         if open.len() == 8 {
             let id = open.remove(0);
             let answer = server.peer.answer(id).await;
             assert_eq!(text(&answer["result"]), "3 lines of noise");
+        }
+        if number % 100 == 0 {
+            // What a panic prints is noise too.
+            assert_eq!(server.peer.call("trial.panic", json!({})).await["isError"], true);
         }
     }
     for id in open {
