@@ -90,7 +90,8 @@ fn tool_help(spec: &Spec, path: &str) -> String {
         .about(spec.description.clone())
         .override_usage(format!("{path} {} [KEY=VALUE]… [--json ARGS]", spec.name))
         .disable_help_flag(true);
-    for parameter in parameters(spec) {
+    let (needed, rest): (Vec<_>, Vec<_>) = parameters(spec).into_iter().partition(|parameter| parameter.required);
+    for parameter in needed.into_iter().chain(rest) {
         let mut help = parameter.schema["description"].as_str().unwrap_or_default().to_owned();
         if let Some(default) = parameter.schema.get("default") {
             help.push_str(&format!(" [default: {default}]"));
@@ -104,7 +105,7 @@ fn tool_help(spec: &Spec, path: &str) -> String {
         let shown = format!("{}={value}{many}", parameter.name);
         let heading = if parameter.required { "Needed" } else { "May be left out" };
         let arg = Arg::new(parameter.name.to_owned()).value_name(shown).help(help).help_heading(heading);
-        command = command.arg(arg.action(ArgAction::Append).num_args(0..=1));
+        command = command.arg(arg.required(parameter.required));
     }
     command.render_help().to_string()
 }

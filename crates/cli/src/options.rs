@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn cw_19_times_have_units() {
+    fn times_have_units() {
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));

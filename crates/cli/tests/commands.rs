@@ -57,7 +57,7 @@ fn flags_of_every_command_stand_before_and_behind_it() {
 }
 
 #[test]
-fn ch_122_groups_list_their_commands_and_help_tells_what_they_take() {
+fn groups_list_their_commands_and_help_tells_what_they_take() {
     let top = help(&["--help"]);
     assert!(
         top.contains("things for tests") && top.contains("say ") && top.contains("make-things  Makes things"),

@@ -61,7 +61,7 @@ async fn disturbed(words: &[&str], disturb: impl AsyncFnOnce(&Buffer, &Buffer)) 
 }
 
 #[tokio::test]
-async fn cw_04_the_first_cancels_and_the_second_waits_for_nothing() {
+async fn the_first_cancels_and_the_second_waits_for_nothing() {
     let (code, told) = disturbed(&["say", "text", "--wait"], async |out, _| {
         out.says("waiting").await;
         interrupt();

@@ -108,7 +108,7 @@ async fn colours_are_for_terminals_and_never_the_only_sign() {
     let never = with(&["validate", "--color", "never"], TERMINAL, "", None).await;
     assert!(never.err.starts_with("error: ") && !never.err.contains('\u{1b}'));
     assert!(piped(&["validate", "--color", "always"]).await.err.contains("\u{1b}["));
-    assert_eq!(with(&["foreign"], TERMINAL, "", None).await.out, "red\n", "an_6_10: nobody else commands the terminal");
+    assert_eq!(with(&["foreign"], TERMINAL, "", None).await.out, "red\n", "nobody else commands the terminal");
 }
 
 #[tokio::test]

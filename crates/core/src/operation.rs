@@ -154,7 +154,14 @@ struct AsChange<C: Change> {
 
 impl<C: Change> AsChange<C> {
     async fn prepare(&self, arguments: Value, call: &Call) -> Result<Prepared<C::Ready>, Stop> {
-        let prepared = parse::<C>(arguments)?.prepare(&self.host, call).await?;
+        let mut tries = 1;
+        let prepared = loop {
+            match parse::<C>(arguments.clone())?.prepare(&self.host, call).await {
+                // Another writer came between two looks; nothing was changed, so it is looked at afresh.
+                Err(Stop::Failed(failure)) if raced(&failure) && tries < LOOKS => tries += 1,
+                done => break done?,
+            }
+        };
         if prepared.effect.within(C::WORST) {
             return Ok(prepared);
         }
@@ -188,6 +195,13 @@ impl<C: Change> Tool for AsChange<C> {
             finish(C::commit(&self.host, prepared.ready, &admission.permit, call).await?, call)
         })
     }
+}
+
+/// How often something that changes while it is looked at is looked at, before that is told.
+const LOOKS: u32 = 5;
+
+fn raced(failure: &Failure) -> bool {
+    failure.code == Code::Moved && failure.retryable
 }
 
 fn moved(name: &str) -> Failure {
@@ -262,4 +276,65 @@ fn fit<A: Answer>(answer: &mut A, call: &Call) -> Result<Option<PageEnd>, Failur
             .unwrap_or_default(),
     };
     Ok(Some(PageEnd { page: Page { last_key, token }, left: (kept < total).then(|| total - kept) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Exact;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Changes something that others change, too.
+    #[derive(serde::Deserialize, JsonSchema)]
+    struct Contested {
+        /// Times that somebody else is first
+        races: u32,
+    }
+
+    impl Change for Contested {
+        type Host = AtomicU32;
+        type Ready = ();
+        type Answer = Exact;
+        const NAME: &'static str = "contested";
+        const WORST: Effect = Effect::WRITE;
+
+        async fn prepare(self, looks: &AtomicU32, _: &Call) -> Result<Prepared<()>, Stop> {
+            if looks.fetch_add(1, Ordering::Relaxed) < self.races {
+                return Err(Failure::new(Code::Moved, "changed while it was read").retryable().into());
+            }
+            let seen = Digest::of("");
+            let (scopes, lanes, preview) = (Vec::new(), Vec::new(), String::new());
+            Ok(Prepared { effect: Effect::WRITE, scopes, lanes, preview, seen, ready: () })
+        }
+
+        async fn commit(_: &AtomicU32, (): (), _: &Permit, _: &Call) -> Result<Exact, Stop> {
+            unreachable!("the gate lets nothing through")
+        }
+    }
+
+    struct Closed;
+
+    impl Gate for Closed {
+        fn admit<'a>(&'a self, _: Ask<'a>) -> BoxFuture<'a, Result<crate::Admission, Stop>> {
+            Box::pin(async { Err(Failure::new(Code::Denied, "closed").into()) })
+        }
+        fn hold<'a>(&'a self, _: &'a [Lane]) -> BoxFuture<'a, Result<Box<dyn std::any::Any + Send>, Failure>> {
+            Box::pin(async { Ok(Box::new(()) as _) })
+        }
+    }
+
+    async fn ends(races: u32) -> Code {
+        let tool = change::<Contested>(&Arc::default());
+        match tool.call(serde_json::json!({"races": races}), &Closed, &Call::detached()).await {
+            Err(Stop::Failed(failure)) => failure.code,
+            _ => panic!("it must fail"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_changes_while_it_is_looked_at_is_looked_at_again_and_not_for_ever() {
+        assert_eq!(ends(0).await, Code::Denied);
+        assert_eq!(ends(4).await, Code::Denied, "the fifth look succeeds and reaches the gate");
+        assert_eq!(ends(5).await, Code::Moved);
+    }
 }

@@ -72,6 +72,17 @@ fn answers_come_as_text_json_and_yaml() {
 }
 
 #[test]
+fn call_tells_what_a_tool_takes_by_the_names_of_its_schema() {
+    let home = Home::new();
+    let help = home.run(["call", "box.new.box", "--help"]).good();
+    assert!(help.contains("Usage: pintle call box.new.box [KEY=VALUE]… [--json ARGS]"), "{help}");
+    for line in ["name=NAME", "candies=CANDIES…", "dry_run=true", "Needed:", "Add a box to charly.yml"] {
+        assert!(help.contains(line), "{line}: {help}");
+    }
+    assert!(home.run(["call", "approve", "--help"]).good().contains("id=ID"), "the house's operations, too");
+}
+
+#[test]
 fn ch_193_a_file_comes_out_byte_for_byte() {
     let home = Home::with_project();
     let odd = "# odd\r\nversion: 2026.100.0000\n\n\n";

@@ -82,7 +82,7 @@ fn called(home: &Home, policy: &str) -> serde_json::Value {
 }
 
 #[test]
-fn cw_10_agents_propose_and_people_decide() {
+fn cw_64_agents_propose_and_people_decide() {
     let home = Home::with_project();
     let policy = home.write("policy.toml", "[[rule]]\ntool = \"box.*\"\neffect = \"write\"\nconfirm = \"human\"\n");
     let policy = policy.display().to_string();
