@@ -89,12 +89,13 @@ impl Line {
     }
 
     fn json(&self) -> Value {
-        let mut value = json!({"name": self.name, "unit": self.unit, "value": self.value, "budget": self.budget});
+        let mut value =
+            json!({"name": self.name, "unit": self.unit, "value": rounded(self.value), "budget": self.budget});
         if self.better == Better::More {
             value["better"] = json!("more");
         }
         if let Some(p99) = self.p99 {
-            value["p99"] = json!(p99);
+            value["p99"] = json!(rounded(p99));
         }
         // the best one is the rival; the others stay in the printed line
         let best = |a: &&Rival, b: &&Rival| match self.better {
@@ -102,10 +103,15 @@ impl Line {
             Better::More => b.value.total_cmp(&a.value),
         };
         if let Some(rival) = self.rivals.iter().min_by(best) {
-            value["rival"] = json!({"name": rival.name, "value": rival.value});
+            value["rival"] = json!({"name": rival.name, "value": rounded(rival.value)});
         }
         value
     }
+}
+
+/// To a thousandth of the unit: more digits would only be noise.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
 }
 
 /// Three significant digits, no exponent.
