@@ -88,7 +88,8 @@ impl Gate {
             Some(Value::Number(_)) => return invalid(shown_id, "`id` must be an integer of 64 bits or a string"),
             Some(_) => return invalid(Value::Null, "`id` must be an integer or a string"),
         }
-        let Some(method) = method else { return deliver(message, shown_id, Verdict::Legacy) };
+        // An answer is never answered, however wrong it is; and only the older era asks anything of its clients.
+        let Some(method) = method else { return deliver(message, Value::Null, Verdict::Legacy) };
         self.judge_method(&method, message, id.is_some(), shown_id)
     }
 
@@ -245,6 +246,19 @@ mod tests {
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#), (-32600, json!(1.5)));
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1}"#), (-32600, json!(1)));
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":"a","method":"tools/list"}"#), (-32602, json!("a")), "no era yet");
+    }
+
+    #[test]
+    fn kw_49_neither_notifications_nor_answers_are_answered() {
+        let mut gate = Gate::default();
+        for line in [
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/unheard-of","params":3}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":"not an object"}"#,
+        ] {
+            assert!(!matches!(gate.judge(line.as_bytes()), Verdict::Answer(_)), "{line}");
+        }
     }
 
     #[test]

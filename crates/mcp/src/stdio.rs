@@ -40,6 +40,9 @@ const QUEUE: usize = 64;
 /// descriptors 0 and 1 belong to the server: whatever else in this process or its children prints to standard output
 /// goes to standard error. `started` is called once everything is in place.
 ///
+/// Two threads do the blocking reads and writes. The reading one waits for a line that may never come: let `main` return
+/// afterwards, and wait for nobody.
+///
 /// # Errors
 /// When the descriptors or signals cannot be taken over.
 pub async fn serve_stdio(catalog: Catalog, options: ServerOptions, started: impl FnOnce()) -> Result<(), Failure> {
