@@ -82,7 +82,6 @@ impl Query for Echo {
     type Host = World;
     type Answer = Said;
     const NAME: &'static str = "echo";
-    const DEADLINE: Duration = Duration::from_millis(300);
     async fn run(self, _: &World, call: &Call) -> Result<Said, Stop> {
         match self.how.as_str() {
             "panic" => panic!("as told"),
@@ -353,7 +352,9 @@ async fn ch_147_cw_19_panics_deadlines_and_cancels_end_one_call_only() {
     let panicked = bench.agent("echo", json!({"how": "panic"})).await;
     assert_eq!(code(&panicked), Some(Code::Internal));
     assert!(panicked.is_error && panicked.failure.unwrap().message.contains("as told"));
-    let late = bench.agent("echo", json!({"how": "hang"})).await;
+    let mut hanging = Bench::request("echo", json!({"how": "hang"}), Door::Agents);
+    hanging.deadline = Some(Duration::from_millis(300));
+    let late = bench.catalog.call(hanging).await;
     assert_eq!(code(&late), Some(Code::TimedOut));
     assert!(late.failure.unwrap().message.contains("300 ms"), "the limit is named");
     let mut request = Bench::request("echo", json!({"how": "wait"}), Door::Agents);
