@@ -1,5 +1,6 @@
 //! Installing what the tests need: a newer Node, the conformance suite, real MCP clients and servers from npm, and
-//! the Python clients. Versions are pinned in `tools/`; everything goes to `target/tools`, nothing else is touched.
+//! the Python clients. Versions are pinned in `tools/`; everything goes to `target/tools`. The one thing outside is
+//! Debian's chromium, where it is missing and may be installed.
 //!
 //! Install scripts of packages do not run. Where a package would have copied its native program into place by such a
 //! script, the manifest names the package that holds the program.
@@ -63,6 +64,7 @@ pub fn install(place: &Place) -> Result<(), Trouble> {
     let lock = File::create(&lock_path).map_err(Trouble::file("open", &lock_path))?;
     lock.lock().map_err(Trouble::file("lock", &lock_path))?;
 
+    browser()?;
     let wanted = fingerprint(&place.root.join("tools"))?;
     let stamp = tools.join("stamp");
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
@@ -92,6 +94,30 @@ pub fn install(place: &Place) -> Result<(), Trouble> {
     link_programs(tools)?;
     fs::write(&stamp, wanted).map_err(Trouble::file("write", &stamp))?;
     println!("tools: installed in {} s", start.elapsed().as_secs());
+    Ok(())
+}
+
+/// Chromium, which looks at the HTML report. It is a package of the system: root on Debian gets it installed, anybody
+/// else is told what is missing, and its tests tell a skip.
+fn browser() -> Result<(), Trouble> {
+    let starts = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
+    if starts("chromium") {
+        return Ok(());
+    }
+    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
+    if !root || !starts("apt-get") {
+        println!("tools: no `chromium`; tests of the HTML report are skipped");
+        return Ok(());
+    }
+    println!("tools: installing Debian's chromium");
+    run::taken(Command::new("apt-get").args(["-qq", "update"]))?;
+    run::taken(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args([
+        "-qq",
+        "install",
+        "--yes",
+        "--no-install-recommends",
+        "chromium",
+    ]))?;
     Ok(())
 }
 
