@@ -1,40 +1,58 @@
 //! Regular expressions of plans.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use regex::Regex;
 
 use crate::model::template;
 
-/// An unanchored regular expression. One that holds `${…}` has no machine: it is compiled when the step is expanded.
+/// Expressions up to this length, in bytes, that repeat nothing by a count cannot become too big.
+const SMALL: usize = 200;
+
+/// An unanchored regular expression.
+///
+/// It is checked when it is read, but most are compiled only when they are used: compiling takes far longer, and a
+/// plan may have thousands. One that holds `${…}` is looked at when the step is expanded.
 #[derive(Clone)]
 pub(crate) struct Pattern {
     source: String,
-    machine: Option<Regex>,
+    machine: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
-    /// Compiles it; the error is one line.
+    /// Checks it; the error is one line.
     pub(crate) fn new(source: &str) -> Result<Self, String> {
-        let machine = if template::is_dynamic(source) {
-            None
-        } else {
-            Some(Regex::new(source).map_err(|error| one_line(&error))?)
-        };
-        Ok(Self { source: source.to_owned(), machine })
+        let pattern = Self { source: source.to_owned(), machine: OnceLock::new() };
+        if template::is_dynamic(source) {
+            return Ok(pattern);
+        }
+        if source.len() > SMALL || source.contains('{') {
+            let machine = Regex::new(source).map_err(|error| match error {
+                regex::Error::CompiledTooBig(limit) => format!("it needs more than {limit} bytes"),
+                other => last_line(&other.to_string()),
+            })?;
+            return Ok(Self { machine: Some(machine).into(), ..pattern });
+        }
+        regex_syntax::parse(source).map_err(|error| last_line(&error.to_string()))?;
+        Ok(pattern)
     }
 
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
+    fn machine(&self) -> Option<&Regex> {
+        self.machine.get_or_init(|| Regex::new(&self.source).ok()).as_ref()
+    }
+
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        self.machine.as_ref().is_some_and(|machine| machine.is_match(text))
+        self.machine().is_some_and(|machine| machine.is_match(text))
     }
 
     /// Every match replaced by the mark of masked text.
     pub(crate) fn mask(&self, text: &str) -> String {
-        match &self.machine {
+        match self.machine() {
             Some(machine) => machine.replace_all(text, "‹masked›").into_owned(),
             None => text.to_owned(),
         }
@@ -48,15 +66,8 @@ impl fmt::Debug for Pattern {
 }
 
 /// The last line of the library's drawing says what is wrong.
-fn one_line(error: &regex::Error) -> String {
-    match error {
-        regex::Error::CompiledTooBig(limit) => format!("it needs more than {limit} bytes"),
-        other => {
-            let text = other.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            last.trim_start_matches("error: ").to_owned()
-        }
-    }
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 #[cfg(test)]

@@ -38,10 +38,10 @@ pub fn progress_bar() -> Events {
                 tally.running.remove(&outcome.id);
                 tally.failed += usize::from(matches!(outcome.status, Status::Failed | Status::Error));
                 bar.inc(1);
-                if bar.length() == Some(bar.position()) {
-                    bar.finish_and_clear();
-                    return;
-                }
+            }
+            Event::Finished => {
+                bar.finish_and_clear();
+                return;
             }
         }
         let running = tally.running.iter().next().cloned().unwrap_or_default();

@@ -67,10 +67,8 @@ pub(crate) fn read(body: Node<'_>, sink: &mut Sink<'_>) -> Expect {
             "tool_error" => expect.tool_error = tool_error(key, node, sink),
             "error" => expect.error = protocol_error(key, node, sink),
             "within" => expect.within = sink.duration(node, "within").map(|span| (span, sink.place(key))),
-            "stdout_pure" => {
-                if sink.flag(node, "stdout_pure") == Some(true) {
-                    expect.stdout_pure = Some(sink.place(key));
-                }
+            "stdout_pure" if sink.flag(node, "stdout_pure") == Some(true) => {
+                expect.stdout_pure = Some(sink.place(key));
             }
             _ => {}
         }

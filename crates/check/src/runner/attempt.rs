@@ -257,6 +257,7 @@ fn pick<'s>(
     }
     match (given, declared) {
         (Some(server), _) => Ok(Some(server)),
+        (None, []) if dialect == Dialect::Candy => Err("box declares no mcp_provide entries".to_owned()),
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(only)),
         (None, _) => Err(format!("{owner} provides multiple mcp servers; use mcp_name (available: {})", names())),

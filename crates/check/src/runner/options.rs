@@ -140,6 +140,8 @@ pub enum Event {
     },
     /// A step has ended. Secrets are masked.
     Ended(Box<StepOutcome>),
+    /// Nothing more will come, also after an interrupt.
+    Finished,
 }
 
 /// Called with every event, in order, from one task at a time.

@@ -12,7 +12,7 @@ use super::attempt::{Deadline, Shared};
 use super::options::{Event, Events, RunError, RunOptions};
 use super::{order, outcome, select};
 use crate::model::duration::Shown;
-use crate::model::{Plan, PlanSet, Step};
+use crate::model::{Dialect, Plan, PlanSet, Step};
 use crate::outcome::{PlanOutcome, RunOutcome, Status, StepOutcome};
 
 /// What is said of a step that was cut short or never started.
@@ -54,6 +54,7 @@ pub async fn run(
     let before = order::predecessors(&shared.set, &chosen);
     let mut schedule = Schedule::new(shared.clone(), chosen, before, deadline);
     let interrupted = schedule.go(&cancel).await;
+    (shared.events)(&Event::Finished);
     let mut outcomes = schedule.finish();
     if let Some(sessions) = &shared.sessions {
         let odd = sessions.close().await;
@@ -94,7 +95,11 @@ fn needs_server(set: &PlanSet, options: &RunOptions, chosen: &[(usize, usize)]) 
     for (plan, step) in chosen {
         let plan = &set.plans[*plan];
         let step = &plan.steps[*step];
-        let talks = step.verb == "mcp" && step.method.as_deref() != Some("servers") && step.modifiers.skip.is_none();
+        // A box without servers says so itself, step by step.
+        let talks = plan.dialect == Dialect::Plan
+            && step.verb == "mcp"
+            && step.method.as_deref() != Some("servers")
+            && step.modifiers.skip.is_none();
         if talks && plan.servers.is_empty() {
             return Err(RunError::Usage {
                 message: format!("step `{}` of {} needs an mcp server", step.id, plan.file),

@@ -12,10 +12,13 @@ use crate::model::Server;
 use crate::verbs::Allowance;
 use crate::verbs::mcp::connect;
 
+/// Where the session of one server is, or will be.
+type Slot = Arc<Mutex<Option<Arc<Session>>>>;
+
 /// One open session for each server. Who comes first opens it, the others wait for that.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    open: Mutex<HashMap<String, Arc<Mutex<Option<Arc<Session>>>>>>,
+    open: Mutex<HashMap<String, Slot>>,
 }
 
 /// Two servers are the same when everything about them is.
@@ -24,7 +27,7 @@ fn key(server: &Server) -> String {
 }
 
 impl Sessions {
-    async fn place(&self, server: &Server) -> Arc<Mutex<Option<Arc<Session>>>> {
+    async fn place(&self, server: &Server) -> Slot {
         self.open.lock().await.entry(key(server)).or_default().clone()
     }
 

@@ -308,3 +308,17 @@ async fn noise_is_a_warning_unless_purity_is_asserted() {
     assert_eq!(impure.message, "stdout_pure is \"debug: hello\", not true");
     assert_eq!((impure.mismatches[0].line, impure.mismatches[0].column), (1, 26));
 }
+
+#[tokio::test]
+async fn a_first_plan_of_a_server_passes_against_it() {
+    let fixture = Fixture::start(Manner::default()).await;
+    let limit = std::time::Duration::from_secs(20);
+    let text = pintle_check::init(&fixture.server(), limit, &Default::default()).await.unwrap();
+    assert_eq!(fixture.count("tools/call"), 0);
+    let outcome = plan(&text, RunOptions::default()).await;
+    for step in outcome.steps() {
+        assert_eq!(step.status, Status::Passed, "{}: {}\n{text}", step.id, step.message);
+    }
+    assert!(outcome.steps().count() >= 8, "{text}");
+    assert_eq!(pintle_check::format(&text).unwrap(), text);
+}

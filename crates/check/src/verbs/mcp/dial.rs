@@ -74,7 +74,7 @@ pub(crate) async fn connect(
 
 /// A session of a step's own, or one that it shares.
 enum Lease {
-    Own(Session),
+    Own(Box<Session>),
     Shared(std::sync::Arc<Session>),
 }
 
@@ -96,7 +96,9 @@ pub(super) async fn with_session(asks: &Asks, scene: &Scene<'_>, server: &Server
     let era = if bare { EraChoice::Bare } else { EraChoice::Auto };
     let opened = match scene.sessions.filter(|_| !bare && asks.method != Method::Raw) {
         Some(sessions) => sessions.lease(server, directory, scene.time, scene.cancel).await.map(Lease::Shared),
-        None => connect(server, directory, era, scene.time, scene.cancel).await.map(Lease::Own),
+        None => {
+            connect(server, directory, era, scene.time, scene.cancel).await.map(|session| Lease::Own(Box::new(session)))
+        }
     };
     let session = match opened {
         Ok(session) => session,
@@ -125,7 +127,7 @@ pub(super) async fn with_session(asks: &Asks, scene: &Scene<'_>, server: &Server
     }
     seen.warnings.extend(session.oddities().iter().skip(odd_before).map(ToString::to_string));
     if let Lease::Own(session) = session {
-        close(session, &mut seen).await;
+        close(*session, &mut seen).await;
     }
     seen
 }
