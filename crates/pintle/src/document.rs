@@ -1,6 +1,6 @@
 //! What the program tells of itself: completions, manual pages, data for the documents.
 
-use crate::{Ended, house, people, personality::Personality, quickstart, serve};
+use crate::{Ended, check, house, people, personality::Personality, probe, quickstart, serve};
 use clap::{Arg, ArgAction, Command, ValueHint, builder::PossibleValuesParser, error::ErrorKind};
 use pintle_cli::{Commands, Console, Options, call_command, man_page, man_pages, refusal_of, usage_of};
 use pintle_core::{Code, Door, Exit, Failure, Spec, Toolset, envelope_schema, schema};
@@ -17,8 +17,21 @@ fn specs(catalog: &Catalog) -> impl Iterator<Item = &Spec> {
 }
 
 /// The commands as a newcomer meets them; whatever is not named comes last.
-const ORDER: [&str; 12] =
-    ["quickstart", "mcp", "charly", "ops", "deploy", "eggs", "tools", "call", "doctor", "approvals", "approve", "deny"];
+const ORDER: [&str; 13] = [
+    "quickstart",
+    "mcp",
+    "check",
+    "charly",
+    "ops",
+    "deploy",
+    "eggs",
+    "tools",
+    "call",
+    "doctor",
+    "approvals",
+    "approve",
+    "deny",
+];
 
 /// Every command, one level deep, for the help of the program itself.
 pub(crate) fn root_listing() -> Result<Command, Failure> {
@@ -45,7 +58,8 @@ pub(crate) fn root_listing() -> Result<Command, Failure> {
 fn with_own(command: Command) -> Command {
     command
         .disable_help_subcommand(true)
-        .subcommand(serve::group("pintle mcp"))
+        .subcommand(serve::group("pintle mcp").subcommands(probe::commands()))
+        .subcommand(check::group())
         .subcommand(quickstart::flags())
         .subcommand(call_command(&crate::project::flags()))
         .subcommand(completions_command())

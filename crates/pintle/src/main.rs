@@ -3,11 +3,13 @@
 //! Under the name `charly` (and, once they have operations, `kubestellar-ops`, `kubestellar-deploy` and `eggs`) it is
 //! that toolset's own command.
 
+mod check;
 mod document;
 mod house;
 mod operations;
 mod people;
 mod personality;
+mod probe;
 mod project;
 mod quickstart;
 mod serve;
@@ -80,6 +82,8 @@ fn route(start: &Start) -> Ended {
         "help" if words.len() == 1 => people::root_help(true),
         "-V" | "--version" => people::house(&["version".to_owned()]),
         "mcp" => serve::mcp("pintle mcp", None, &words[1..]),
+        "check" => check::command(&words[1..]),
+        "check-provider" => check::serve_provider(&words[1..]),
         "quickstart" => quickstart::command(&words[1..], &start.typed),
         "call" => people::call(&words[1..]),
         "completions" => document::completions("pintle", &words[1..]),

@@ -7,7 +7,7 @@ use pintle_dispatch::{Catalog, NameStyle};
 use std::sync::Arc;
 
 /// Words behind `pintle` that are neither a toolset nor an operation of the house.
-const OWN_WORDS: [&str; 6] = ["mcp", "quickstart", "call", "completions", "man", "help"];
+const OWN_WORDS: [&str; 7] = ["mcp", "check", "quickstart", "call", "completions", "man", "help"];
 
 /// The commands of the box toolset.
 pub(crate) fn charly(program: &str, words: &[String]) -> Ended {

@@ -1,5 +1,6 @@
 //! `quickstart`: the worked example, over MCP against a server that this program starts as its own child.
 
+mod proof;
 mod story;
 
 use crate::{Ended, document::parsed};
@@ -55,6 +56,7 @@ pub(crate) fn command(words: &[String], typed: &str) -> Ended {
     let story = Story { console: &console, place: &place, state: &temporary.path().join("state") };
     let told = runtime.block_on(story.tell());
     runtime.shutdown_background();
+    let told = told.and_then(|()| proof::hold(&story));
     let project = if kept {
         // The state of the server is of no use without it.
         let state = temporary.path().join("state");

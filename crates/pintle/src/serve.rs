@@ -3,7 +3,7 @@
 mod flags;
 mod tools;
 
-use crate::{Ended, shelf, surroundings};
+use crate::{Ended, probe, shelf, surroundings};
 use clap::{Command, error::ErrorKind};
 use flags::{Flags, Transport};
 use pintle_cli::{Console, Options, refusal_of};
@@ -17,9 +17,14 @@ const ISOLATED: &str = "CHARLY_MCP_INSECURE";
 /// The group `mcp`. `personality` is the toolset that is served when nobody says which.
 pub(crate) fn mcp(program: &str, personality: Option<&str>, words: &[String]) -> Ended {
     let console = Console::of_process(&Options::default());
-    let command = group(program);
+    let command = match personality {
+        None => group(program).subcommands(probe::commands()),
+        Some(_) => group(program),
+    };
     match words.first().map(String::as_str) {
         Some("serve") => serve(&format!("{program} serve"), personality, &words[1..]),
+        // A toolset's own command only serves: which server is meant there is never said by whoever calls.
+        Some(word) if personality.is_none() && probe::WORDS.contains(&word) => probe::run(word, &words[1..]),
         Some("-h" | "--help" | "help") => {
             console.out(&command.clone().render_help().to_string());
             Ok(Exit::Ok.code())
@@ -29,7 +34,7 @@ pub(crate) fn mcp(program: &str, personality: Option<&str>, words: &[String]) ->
             Ok(Exit::Usage.code())
         }
         Some(word) => Err(Failure::new(Code::UnknownTool, format!("unknown command `{program} {word}`"))
-            .did_you_mean(word, ["serve"])
+            .did_you_mean(word, ["serve"].into_iter().chain(probe::WORDS.into_iter().filter(|_| personality.is_none())))
             .hint(format!("`{program} --help` lists the commands"))),
     }
 }
