@@ -121,7 +121,15 @@ impl OutOfProcess {
         let stdout = done.stdout.text().text;
         let answer = stdout.lines().find_map(|line| serde_json::from_str::<Verdict>(line).ok());
         match (answer, done.ended) {
-            (Some(verdict), _) => verdict,
+            (Some(mut verdict), _) => {
+                if step.places.is_empty() {
+                    // The plan was read for other providers: all that is known is where the step is.
+                    for mismatch in &mut verdict.mismatches {
+                        (mismatch.line, mismatch.column) = (step.place.line, step.place.column);
+                    }
+                }
+                verdict
+            }
             (None, Ended::TimedOut { .. }) => Verdict::new(
                 VerdictStatus::Fail,
                 format!("provider of `{}`: no verdict within {}", step.verb, Shown(call.limit)),

@@ -167,6 +167,11 @@ impl Registry {
         own.chain(self.providers.keys().map(String::as_str).filter(|word| verbs::find(word).is_none()))
     }
 
+    /// Whether a step may be carried out by anybody but us.
+    pub(crate) fn has_providers(&self) -> bool {
+        !self.providers.is_empty()
+    }
+
     /// Whether only a provider knows the word.
     pub(crate) fn is_foreign(&self, word: &str) -> bool {
         self.providers.contains_key(word) && verbs::find(word).is_none()

@@ -6,6 +6,7 @@ use pintle_yaml::{Document, Limits, Place};
 use serde_json::Value;
 
 use super::Dialect;
+use super::places;
 use super::sink::Sink;
 use super::step::{self, Step};
 use crate::registry::Registry;
@@ -27,7 +28,7 @@ pub(crate) fn read(
     let Some((key, body)) = document.root().entries().next() else {
         return Err("there is no step".into());
     };
-    let pairs = step::pair_places(body, places);
+    let pairs = places::pair(body, places);
     let mut sink = Sink::new(dialect, directory).with_places(&pairs);
     let read = step::read(key, body, registry, &mut sink);
     let told = sink.finish();

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use pintle_core::{nearest, one_of};
+use pintle_core::nearest;
 use pintle_yaml::{Node, Place};
 use serde_json::Value;
 
 use super::expect::{self, Expect};
+use super::fields::{self, Found};
 use super::modifiers::{self, Context, Modifiers};
+use super::places;
 use super::sink::Sink;
 use super::template;
 use super::{Capture, Dialect};
@@ -45,7 +47,7 @@ impl Keyword {
         Self::ALL.iter().find(|(_, keyword)| *keyword == self).map_or("", |(word, _)| word)
     }
 
-    fn of(word: &str) -> Option<Self> {
+    pub(super) fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, keyword)| *keyword)
     }
 
@@ -80,9 +82,11 @@ pub struct Step {
     pub fields: Value,
     pub(crate) expect: Expect,
     pub(crate) probe: Arc<dyn Probe>,
-    /// Places of the body's nodes, depth first.
+    /// Places of the body's nodes, depth first; only where a copy of the step will be made.
     pub(crate) places: Arc<[Place]>,
     /// Variables without argument that the fields use.
+    /// Whether a variable must be known before the step can run.
+    pub(crate) is_dynamic: bool,
     pub(crate) uses: Vec<(String, Place)>,
     /// The server that `mcp_name` names.
     pub(crate) names_server: Option<(String, Place)>,
@@ -112,13 +116,6 @@ impl Step {
     pub(crate) fn captures(&self) -> &[Capture] {
         &self.modifiers.captures
     }
-
-    /// Whether a variable must be known before the step can run.
-    pub(crate) fn is_dynamic(&self) -> bool {
-        let mut dynamic = false;
-        template::each_dynamic(&self.fields, &mut |_| dynamic = true);
-        dynamic
-    }
 }
 
 /// Whether a node's body makes it a step: it is a map with a keyword.
@@ -140,15 +137,15 @@ pub(crate) fn read(name: Node<'_>, body: Node<'_>, registry: &Registry, sink: &m
     }
     let (keyword, prose) = keyword(name, body, sink)?;
     let before = sink.count();
-    let verb = if keyword.has_verb() { verb(name, body, registry, sink) } else { Found::None };
-    fields(body, verb, registry, sink);
+    let verb = if keyword.has_verb() { fields::find(name, body, registry, sink) } else { Found::None };
+    fields::check_fields(body, verb, registry, sink);
     let modifiers = modifiers::read(body, sink);
     let expect = expect::read(body, sink);
     let id = match body.get("id") {
         Some(id) => sink.word(id, "id").unwrap_or_default(),
         None => title.to_owned(),
     };
-    let uses = variables(body, sink);
+    let (uses, dynamic) = variables(body, sink);
     let names_server =
         body.get("mcp_name").and_then(|node| node.source_text().map(|name| (name.to_owned(), sink.place(node))));
     let (word, read) = match verb {
@@ -166,7 +163,9 @@ pub(crate) fn read(name: Node<'_>, body: Node<'_>, registry: &Registry, sink: &m
         Found::None => (String::new(), None),
     };
     let mut places = Vec::new();
-    collect_places(body, sink, &mut places);
+    if dynamic || registry.has_providers() {
+        places::collect(body, sink, &mut places);
+    }
     let read = read.filter(|_| sink.count() == before)?;
     Some(Step {
         id,
@@ -182,6 +181,7 @@ pub(crate) fn read(name: Node<'_>, body: Node<'_>, registry: &Registry, sink: &m
         expect,
         probe: read.probe,
         places: places.into(),
+        is_dynamic: dynamic,
         uses,
         names_server,
     })
@@ -225,121 +225,6 @@ fn keyword(name: Node<'_>, body: Node<'_>, sink: &mut Sink<'_>) -> Option<(Keywo
     found
 }
 
-/// The verb of a step.
-#[derive(Clone, Copy)]
-enum Found<'n> {
-    /// One of ours: its key, its value, and the map that holds its fields.
-    Known {
-        verb: &'static dyn Verb,
-        key: Node<'n>,
-        value: Node<'n>,
-        inner: Node<'n>,
-    },
-    /// A word that only a provider knows.
-    Foreign(Node<'n>, Node<'n>),
-    None,
-}
-
-fn verb<'n>(name: Node<'n>, body: Node<'n>, registry: &Registry, sink: &mut Sink<'_>) -> Found<'n> {
-    let mut found = Found::None;
-    let mut first = "";
-    for (key, value) in body.entries() {
-        let word = key.key_text();
-        if word == "plugin" {
-            return plugin(key, value, body, sink);
-        }
-        let this = match verbs::find(word) {
-            Some(verb) => Found::Known { verb, key, value, inner: body },
-            None if registry.is_foreign(word) => Found::Foreign(key, value),
-            None => continue,
-        };
-        if !matches!(found, Found::None) {
-            sink.wrong_hint(key, format!("a step has one verb, not `{first}` and `{word}`"), "make two steps of it");
-            continue;
-        }
-        found = this;
-        first = word;
-    }
-    if matches!(found, Found::None) {
-        let known = known_fields();
-        let strange: Vec<_> = body.entries().filter(|(key, _)| !known.contains(&key.key_text())).collect();
-        if strange.is_empty() {
-            let words = verbs::ALL.iter().filter(|verb| !verb.is_action()).map(|verb| verb.word());
-            sink.wrong_hint(
-                name,
-                format!("step `{}` has no verb", name.key_text()),
-                format!("add one of {}", one_of(words)),
-            );
-        }
-        for (key, _) in strange {
-            let words = registry.words().chain(known.iter().copied().filter(|word| Keyword::of(word).is_none()));
-            let hint = match nearest(key.key_text(), words) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "a step names one verb, such as `mcp`, `http` or `command`".to_owned(),
-            };
-            sink.wrong_hint(key, format!("unknown verb or field `{}`", key.key_text()), hint);
-        }
-    }
-    found
-}
-
-/// The long form: `plugin: WORD` with the verb's fields in `plugin_input`, its value there as `method` or under WORD.
-fn plugin<'n>(key: Node<'n>, word: Node<'n>, body: Node<'n>, sink: &mut Sink<'_>) -> Found<'n> {
-    let Some(name) = sink.word(word, "plugin") else { return Found::None };
-    let Some(verb) = verbs::find(&name) else {
-        sink.unknown(word, "verb", &name, verbs::ALL.iter().map(|verb| verb.word()));
-        return Found::None;
-    };
-    let Some(inner) = body.get("plugin_input").filter(|inner| inner.is_mapping()) else {
-        sink.wrong_hint(key, "`plugin` without `plugin_input`", "add a map with the fields of the verb");
-        return Found::None;
-    };
-    match inner.get("method").or_else(|| inner.get(&name)) {
-        Some(value) => Found::Known { verb, key, value, inner },
-        None => {
-            sink.wrong(inner, format!("`plugin_input` has neither `method` nor `{name}`"));
-            Found::None
-        }
-    }
-}
-
-/// Fields known whatever the verb.
-fn known_fields() -> Vec<&'static str> {
-    let keywords = Keyword::ALL.iter().map(|(word, _)| *word);
-    keywords.chain(modifiers::FIELDS.iter().copied()).chain(expect::FIELDS.iter().copied()).collect()
-}
-
-/// Refuses what neither all steps nor this verb know.
-fn fields(body: Node<'_>, verb: Found<'_>, registry: &Registry, sink: &mut Sink<'_>) {
-    let Found::Known { verb, inner, .. } = verb else { return };
-    if verb.takes_any_field() {
-        return;
-    }
-    let mut known = known_fields();
-    known.push(verb.word());
-    known.extend_from_slice(verb.fields());
-    if verb.word() != "plugin" && body.get("plugin").is_some() {
-        known.extend(["plugin", "plugin_input", "method"]);
-    }
-    for (key, _) in body.entries().chain(inner.entries().filter(|_| inner.span() != body.span())) {
-        let word = key.key_text();
-        // A second verb has been told already.
-        if known.contains(&word) || verbs::find(word).is_some() || registry.is_foreign(word) {
-            continue;
-        }
-        match verbs::ALL.iter().find(|other| other.fields().contains(&word)) {
-            Some(other) => sink
-                .wrong(key, format!("field `{word}` belongs to the verb `{}`, not to `{}`", other.word(), verb.word())),
-            None => sink.unknown(
-                key,
-                "field",
-                word,
-                verb.fields().iter().chain(modifiers::FIELDS).chain(expect::FIELDS).copied(),
-            ),
-        }
-    }
-}
-
 /// Live verbs need a box that runs.
 fn deploy_only(key: Node<'_>, word: &str, modifiers: &Modifiers, sink: &mut Sink<'_>) {
     let contexts = &modifiers.context;
@@ -355,10 +240,12 @@ pub fn box_skip_text(step: &Step) -> String {
     format!("{}: {method} requires a running container (skip under charly check box)", step.verb)
 }
 
-fn variables(body: Node<'_>, sink: &mut Sink<'_>) -> Vec<(String, Place)> {
+fn variables(body: Node<'_>, sink: &mut Sink<'_>) -> (Vec<(String, Place)>, bool) {
     let mut uses = Vec::new();
-    walk(body, &mut |node| {
+    let mut dynamic = false;
+    places::walk(body, &mut |node| {
         let Some(text) = node.source_text().filter(|text| template::is_dynamic(text)) else { return };
+        dynamic = true;
         match template::parts(text) {
             Ok(parts) => {
                 for part in parts {
@@ -372,45 +259,5 @@ fn variables(body: Node<'_>, sink: &mut Sink<'_>) -> Vec<(String, Place)> {
             Err(why) => sink.wrong(node, why),
         }
     });
-    uses
-}
-
-/// Every value below a node, depth first; keys are left out.
-fn walk<'n>(node: Node<'n>, seen: &mut dyn FnMut(Node<'n>)) {
-    seen(node);
-    for (_, value) in node.entries() {
-        walk(value, seen);
-    }
-    for item in node.items() {
-        walk(item, seen);
-    }
-}
-
-/// Places of a node and everything below it, keys included, depth first.
-fn collect_places(node: Node<'_>, sink: &Sink<'_>, places: &mut Vec<Place>) {
-    places.push(sink.place(node));
-    for (key, value) in node.entries() {
-        places.push(sink.place(key));
-        collect_places(value, sink, places);
-    }
-    for item in node.items() {
-        collect_places(item, sink, places);
-    }
-}
-
-/// Which place in the file each place in a copy of the step stands for. Both have the same shape.
-pub(crate) fn pair_places(copy: Node<'_>, places: &[Place]) -> super::sink::Places {
-    let mut own = Vec::new();
-    fn collect(node: Node<'_>, own: &mut Vec<Place>) {
-        own.push(node.pos());
-        for (key, value) in node.entries() {
-            own.push(key.pos());
-            collect(value, own);
-        }
-        for item in node.items() {
-            collect(item, own);
-        }
-    }
-    collect(copy, &mut own);
-    own.into_iter().zip(places.iter().copied()).collect()
+    (uses, dynamic)
 }

@@ -134,16 +134,6 @@ fn alone(text: &str, lookup: &dyn Lookup) -> Result<Option<Value>, String> {
     Ok(None)
 }
 
-/// Calls `seen` for every text inside a value that holds a variable.
-pub(crate) fn each_dynamic(value: &Value, seen: &mut dyn FnMut(&str)) {
-    match value {
-        Value::String(text) if is_dynamic(text) => seen(text),
-        Value::Array(items) => items.iter().for_each(|item| each_dynamic(item, seen)),
-        Value::Object(map) => map.values().for_each(|item| each_dynamic(item, seen)),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

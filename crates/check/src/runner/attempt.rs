@@ -106,7 +106,7 @@ impl Shared {
         let scope = Scope::new(plan, &self.options, &captures);
         let mut secrets = Vec::new();
         let unable = |why: String| Box::new(Verdict::new(VerdictStatus::Error, why));
-        let ready = if step.is_dynamic() {
+        let ready = if step.is_dynamic {
             let mut fields = step.fields.clone();
             let expanded = expand_fields(&mut fields, &scope, &mut secrets);
             secrets.append(&mut scope.met.borrow_mut());
