@@ -34,6 +34,10 @@ pub(crate) fn judge(step: &Step, seen: Observation) -> Verdict {
             verdict.status = VerdictStatus::Fail;
         }
         Ok(()) => {
+            if let (Some(failure), None, None) = (&seen.failure, &seen.tool_error, &seen.error) {
+                // Expected by its exit status; but a server that is gone is seldom what was meant.
+                seen.warnings.push(failure.clone());
+            }
             verdict.mismatches = leaves(expect, &mut seen);
             if !verdict.mismatches.is_empty() {
                 verdict.status = VerdictStatus::Fail;

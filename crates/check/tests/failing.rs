@@ -111,3 +111,21 @@ fn an_included_file_gives_servers_variables_and_steps() {
         assert_eq!(vars, ["A=own", "B=shared"]);
     }
 }
+
+#[test]
+fn formatting_twice_changes_nothing_and_never_the_meaning() {
+    use pintle_yaml::{Document, Limits};
+    let mut formatted = 0;
+    for file in inputs() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let Ok(before) = Document::parse(&text, Limits::default()) else {
+            assert!(pintle_check::format(&text).is_err(), "{}", file.display());
+            continue;
+        };
+        let once = pintle_check::format(&text).unwrap();
+        assert_eq!(pintle_check::format(&once).unwrap(), once, "{}", file.display());
+        assert_eq!(Document::parse(&once, Limits::default()).unwrap().to_json(), before.to_json());
+        formatted += 1;
+    }
+    assert!(formatted >= 50, "{formatted}");
+}

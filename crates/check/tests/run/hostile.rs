@@ -133,3 +133,9 @@ async fn is_no_mcp_server() {
     let message = stage(server, "mcp: ping", LONG, "handshake: ").await;
     assert!(message.contains("500"), "{message}");
 }
+
+#[tokio::test]
+async fn a_failure_that_an_exit_status_expects_is_still_told() {
+    let step = passes("a: {check: x, mcp: ping, exit_status: 1}", with(bare_script("exit 3"))).await;
+    assert!(step.warnings.iter().any(|warning| warning.starts_with("handshake: ")), "{:?}", step.warnings);
+}

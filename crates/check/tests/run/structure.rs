@@ -147,6 +147,8 @@ said:
     let said = outcome.steps().nth(1).unwrap();
     assert_eq!(said.stdout, "so ‹secret token› and ‹masked›\n");
     assert_eq!(said.mismatches[0].expected, serde_json::json!("nope"));
+    // The step was read again with its variables replaced, but its places are those of the plan.
+    assert_eq!((said.mismatches[0].line, said.mismatches[0].column), (9, 12));
 }
 
 #[tokio::test]
