@@ -49,12 +49,34 @@ fn pid_in(file: &Path) -> Option<u32> {
 }
 
 #[tokio::test]
-async fn an_3_2_both_streams_and_the_exit_status_are_captured() {
+async fn eg_009_an_3_2_both_streams_are_captured_apart_with_the_exit_status_and_reach_nobody_else() {
     let done = run("echo out; echo err >&2; exit 3", Run::default()).await;
     assert_eq!(done.exit.status, Status::Code(3));
     assert_eq!(done.ended, Ended::Itself);
     assert_eq!(done.stdout.text().text, "out\n");
     assert_eq!(done.stderr.text().text, "err\n");
+    let streams = run("readlink /proc/$$/fd/1; readlink /proc/$$/fd/2", Run::default()).await.stdout.text().text;
+    let [out, err] = streams.lines().collect::<Vec<_>>()[..] else { panic!("{streams}") };
+    assert!(
+        out.starts_with("pipe:") && err.starts_with("pipe:") && out != err,
+        "each has a pipe of its own: {streams}"
+    );
+    for ours in ["/proc/self/fd/1", "/proc/self/fd/2"] {
+        let ours = std::fs::read_link(ours).unwrap();
+        assert!(![out, err].contains(&&*ours.to_string_lossy()), "none of them is ours: {streams}");
+    }
+}
+
+#[tokio::test]
+async fn eg_008_a_child_is_asked_for_plain_output_and_what_it_colours_all_the_same_is_stripped() {
+    let script = r#"if [ -n "$NO_COLOR" ] && [ "$TERM" = dumb ]; then echo plain; else printf '\033[31mred\033[0m\n'; fi
+        printf '\033[1mbold\033[0m \033]0;title\007end\n'"#;
+    let asked = sh(script).environment(Environment::clean().plain_output()).run(Run::default()).await.unwrap();
+    let said = asked.stdout.text().text;
+    assert!(said.starts_with("plain\n\u{1b}[1mbold"), "{said:?}");
+    assert_eq!(pintle_process::strip_ansi(&said), "plain\nbold end\n");
+    let unasked = run(script, Run::default()).await.stdout.text().text;
+    assert_eq!(pintle_process::strip_ansi(&unasked), "red\nbold end\n", "nothing else made it plain");
 }
 
 #[tokio::test]
@@ -65,9 +87,13 @@ async fn a_signal_is_reported_as_one() {
 }
 
 #[tokio::test]
-async fn nothing_is_given_to_a_shell() {
+async fn eg_016_a_child_gets_a_vector_of_arguments_and_nothing_is_given_to_a_shell() {
     let done = Spawn::new("/bin/echo").arg("$HOME; echo *").run(Run::default()).await.unwrap();
     assert_eq!(done.stdout.text().text, "$HOME; echo *\n");
+    let odd =
+        ["two words", "", "`id`", "$(id)", "'single' \"double\"", "a\\b", "new\nline", "| cat", "> file", "--", "é"];
+    let done = Spawn::new("printf").arg("[%s]").args(odd).run(Run::default()).await.unwrap();
+    assert_eq!(done.stdout.text().text, odd.map(|argument| format!("[{argument}]")).concat());
 }
 
 #[tokio::test]
