@@ -19,7 +19,7 @@ pub(crate) fn summary(description: &str) -> &str {
 pub(crate) fn leaf(spec: &Spec, name: &str, parameters: &[Parameter<'_>], extras: &[Arg]) -> Command {
     let mut command = Command::new(name.to_owned())
         .about(summary(&spec.description).to_owned())
-        .long_about(spec.description.clone())
+        .long_about((*spec.description).clone())
         .after_help(notes(spec))
         .disable_help_subcommand(true);
     let mut taken = BTreeSet::new();
@@ -46,7 +46,10 @@ pub(crate) fn leaf(spec: &Spec, name: &str, parameters: &[Parameter<'_>], extras
             extra = extra.short(None);
         }
         if extra.get_long().is_some_and(|long| taken.contains(long)) {
-            continue;
+            if extra.get_short().is_none() {
+                continue;
+            }
+            extra = extra.long(None::<&'static str>);
         }
         taken.extend(extra.get_long().map(str::to_owned));
         command = command.arg(extra);

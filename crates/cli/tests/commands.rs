@@ -3,8 +3,10 @@
 
 mod trial;
 
+use clap::{Arg, ArgAction};
 use pintle_cli::{Color, Commands, Form, Invocation, Parsed};
-use pintle_core::{Door, Failure};
+use pintle_core::{Door, Effect, Failure, Spec};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 fn parse(words: &[&str]) -> Result<Parsed, Failure> {
@@ -128,4 +130,40 @@ fn completions_and_pages_know_every_command() {
     let page = std::fs::read_to_string(temp.join("trial-list-boxes.1")).unwrap();
     std::fs::remove_dir_all(&temp).unwrap();
     assert!(page.contains("Lists boxes") && page.contains("trial\\-list\\-boxes"), "{page}");
+}
+
+#[test]
+fn ch_123_a_tools_own_argument_wins_over_a_flag_of_every_command() {
+    let own = |names: &[&str]| {
+        let properties: serde_json::Map<String, Value> =
+            names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+        let input = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        Spec::new("take", "Takes", input, Effect::READ)
+    };
+    let given = |spec: &Spec, words: &[&str]| {
+        let dir = Arg::new("project dir").long("dir").short('C').action(ArgAction::Set);
+        let root = Arg::new("project root").long("root").action(ArgAction::Set);
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let commands = Commands::new("pintle trial", "things for tests", [spec]).with_extras(vec![dir, root]);
+        match commands.parse(&words) {
+            Ok(Parsed::Call(call)) => *call,
+            other => panic!("{words:?}: {other:?}"),
+        }
+    };
+    let words = ["take", "--dir", "a", "--root", "b", "--output", "c", "--yes", "d", "--deadline", "e"];
+    let taken = given(&own(&["dir", "root", "output", "yes", "deadline"]), &words);
+    let wanted = json!({"dir": "a", "root": "b", "output": "c", "yes": "d", "deadline": "e"});
+    assert_eq!(Value::Object(taken.arguments), wanted);
+    assert_eq!((taken.options, taken.extras.len()), (Default::default(), 0), "none of them is a flag of every command");
+
+    let free = given(&own(&[]), &["take", "--dir", "a", "--root", "b", "--output", "json", "--yes"]);
+    assert!(free.arguments.is_empty() && free.options.yes && free.options.form == Form::Json);
+    assert_eq!(
+        (&free.extras["project dir"][..], &free.extras["project root"][..]),
+        (&["a".into()][..], &["b".into()][..])
+    );
+
+    let short = given(&own(&["dir"]), &["take", "--dir", "a", "-C", "b"]);
+    assert_eq!(Value::Object(short.arguments), json!({"dir": "a"}));
+    assert_eq!(short.extras["project dir"], ["b"], "the letter still means the flag of every command");
 }
