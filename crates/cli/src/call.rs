@@ -87,7 +87,7 @@ fn asked_about(words: &[String]) -> Option<&str> {
 fn tool_help(spec: &Spec, path: &str) -> String {
     let mut command = Command::new("call")
         .bin_name(path.to_owned())
-        .about(spec.description.clone())
+        .about((*spec.description).clone())
         .override_usage(format!("{path} {} [KEY=VALUE]… [--json ARGS]", spec.name))
         .disable_help_flag(true);
     let (needed, rest): (Vec<_>, Vec<_>) = parameters(spec).into_iter().partition(|parameter| parameter.required);

@@ -1,8 +1,8 @@
 //! The two kinds of operations, and how they become tools.
 
 use crate::{
-    Answer, Ask, BoxFuture, Call, Code, Digest, Doors, Effect, Failure, Gate, Lane, Output, Page, PageEnd, Permit,
-    Scope, Spec, Spellings, Stop, Tool, schema,
+    Answer, Ask, BoxFuture, Call, Code, Digest, Doors, Effect, Failure, Gate, Lane, Lazy, Output, Page, PageEnd,
+    Permit, Scope, Spec, Spellings, Stop, Tool, schema,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -118,10 +118,11 @@ pub fn change<C: Change>(host: &Arc<C::Host>) -> Arc<dyn Tool> {
     Arc::new(AsChange::<C> { spec, host: Arc::clone(host), kind: PhantomData })
 }
 
-fn describe<T: JsonSchema, A: JsonSchema>(name: &str, worst: Effect) -> Spec {
-    let (description, input) = schema::arguments_of::<T>();
-    let mut spec = Spec::new(name, description, input, worst);
-    spec.output = Some(schema::answer_of::<A>());
+fn describe<T: JsonSchema + 'static, A: JsonSchema + 'static>(name: &str, worst: Effect) -> Spec {
+    let both = Lazy::new(schema::arguments_of::<T>);
+    let of_input = both.clone();
+    let mut spec = Spec::new(name, Lazy::new(move || both.0.clone()), Lazy::new(move || of_input.1.clone()), worst);
+    spec.output = Lazy::new(|| Some(schema::answer_of::<A>()));
     spec
 }
 

@@ -1,6 +1,6 @@
 //! The object-safe form of an operation.
 
-use crate::{Call, Confirm, Effect, Gate, Output, Spellings, Stop};
+use crate::{Call, Confirm, Effect, Gate, Lazy, Output, Spellings, Stop};
 use serde_json::Value;
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -24,11 +24,11 @@ pub struct Spec {
     /// Its name: `find_pod_issues`, `box.build`.
     pub name: String,
     /// What it does, from the doc comment of its type.
-    pub description: String,
+    pub description: Lazy<String>,
     /// JSON Schema of the arguments, normalised, with the hints for people under `x-cli`.
-    pub input: Value,
+    pub input: Lazy<Value>,
     /// JSON Schema of the answer, if it has one.
-    pub output: Option<Value>,
+    pub output: Lazy<Option<Value>>,
     /// The worst it can do.
     pub worst: Effect,
     /// Through which doors.
@@ -54,12 +54,17 @@ pub struct Spec {
 impl Spec {
     /// A specification with the usual limits; description and schemas must already be what is to be shown.
     #[must_use]
-    pub fn new(name: impl Into<String>, description: impl Into<String>, input: Value, worst: Effect) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<Lazy<String>>,
+        input: impl Into<Lazy<Value>>,
+        worst: Effect,
+    ) -> Self {
         Self {
             name: name.into(),
             description: description.into(),
-            input,
-            output: None,
+            input: input.into(),
+            output: None.into(),
             worst,
             doors: Doors::Both,
             aliases: &[],

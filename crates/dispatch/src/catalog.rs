@@ -15,7 +15,7 @@ use crate::{
     validate::Validator,
 };
 use pintle_core::{
-    Call, Caller, Code, Confirm, Contents, Digest, Door, Doors, Effect, Failure, Outcome, Output, Page, Prompt,
+    Call, Caller, Code, Confirm, Contents, Digest, Door, Doors, Effect, Failure, Lazy, Outcome, Output, Page, Prompt,
     PromptMessage, Reference, Reply, Resource, ResourceTemplate, Spec, Stop, Tool, Toolset, View, envelope_schema,
     nearest, schema,
 };
@@ -172,6 +172,12 @@ impl Catalog {
     /// The tools that agents see, in stable order.
     pub fn listed(&self) -> impl Iterator<Item = &Listed> {
         self.inner.entries.iter().filter(|e| e.serves(Door::Agents)).map(|entry| entry.listed(&self.inner.settings))
+    }
+
+    /// Whether some tool that agents see may answer with a plan.
+    #[must_use]
+    pub fn may_plan(&self) -> bool {
+        self.inner.entries.iter().any(|entry| entry.takes_plan && entry.serves(Door::Agents))
     }
 
     /// Specifications of the tools that one door shows, with their toolset, in stable order.
@@ -557,7 +563,10 @@ impl Inner {
             tool: Arc::clone(tool),
             confirm,
             toolset: toolset.name,
-            validator: Validator::new(schema::for_agents(&spec.input)),
+            validator: Validator::new(Lazy::new({
+                let input = spec.input.clone();
+                move || schema::for_agents(&input)
+            })),
             listed: OnceLock::new(),
             takes_plan,
         }));
@@ -604,7 +613,7 @@ impl Entry {
     fn listed(&self, settings: &Settings) -> &Listed {
         self.listed.get_or_init(|| {
             let spec = self.tool.spec();
-            let mut input = if spec.raw_schema { spec.input.clone() } else { schema::for_agents(&spec.input) };
+            let mut input = if spec.raw_schema { (*spec.input).clone() } else { schema::for_agents(&spec.input) };
             if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
                 if self.takes_plan {
                     properties.insert(
@@ -619,7 +628,7 @@ impl Entry {
                     );
                 }
             }
-            let mut description = spec.description.clone();
+            let mut description = (*spec.description).clone();
             if spec.mutating == Some(true) {
                 description.push_str(&format!(" [destructive: {}]", spec.worst.names().join("+")));
             }

@@ -1,7 +1,7 @@
 //! Arguments against the published schema: every violation, with its JSON pointer.
 
 use jsonschema::error::ValidationErrorKind as Kind;
-use pintle_core::{Code, Failure, Problem, nearest, one_of};
+use pintle_core::{Code, Failure, Lazy, Problem, nearest, one_of};
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -13,15 +13,15 @@ const PROBLEMS: usize = 50;
 /// Validates values against one schema; built when first used.
 #[derive(Debug)]
 pub struct Validator {
-    schema: Value,
+    schema: Lazy<Value>,
     built: OnceLock<Result<jsonschema::Validator, String>>,
 }
 
 impl Validator {
     /// For that schema.
     #[must_use]
-    pub fn new(schema: Value) -> Self {
-        Self { schema, built: OnceLock::new() }
+    pub fn new(schema: impl Into<Lazy<Value>>) -> Self {
+        Self { schema: schema.into(), built: OnceLock::new() }
     }
 
     /// The schema.
@@ -117,7 +117,7 @@ impl Validator {
 
     /// Names that the object at `place` may have.
     fn known_beside(&self, place: &str) -> Vec<String> {
-        let mut schema = &self.schema;
+        let mut schema: &Value = &self.schema;
         for segment in place.split('/').filter(|s| !s.is_empty()) {
             let next = schema.get("properties").and_then(|p| p.get(segment)).or_else(|| schema.get("items"));
             let Some(next) = next else { return Vec::new() };

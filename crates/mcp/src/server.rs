@@ -105,8 +105,7 @@ fn config(catalog: &Catalog, options: &ServerOptions) -> ServerConfig {
 
 fn instructions(catalog: &Catalog) -> String {
     let mut parts: Vec<&str> = catalog.toolsets().map(|t| t.instructions.trim()).filter(|t| !t.is_empty()).collect();
-    let planned = catalog.listed().any(|tool| tool.input["properties"].get("plan_token").is_some());
-    if planned {
+    if catalog.may_plan() {
         parts.push(
             "Changes are planned first: an answer with outcome `planned` has changed nothing yet. \
              Look at its preview, then send the same call again with `plan_token`.",

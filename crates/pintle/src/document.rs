@@ -152,13 +152,13 @@ fn described(toolsets: Vec<Toolset>, before: &str) -> Result<Vec<Value>, Failure
     let listed: HashMap<&str, _> = catalog.listed().map(|listed| (listed.name.as_str(), listed)).collect();
     let of = |(toolset, spec): (&str, &Spec)| {
         let mut tool = json!({
-            "toolset": toolset, "name": spec.name, "description": spec.description, "effects": spec.worst.names(),
+            "toolset": toolset, "name": spec.name, "description": *spec.description, "effects": spec.worst.names(),
             "input_schema": schema::for_agents(&spec.input), "output_schema": envelope_schema(spec.output.as_ref()),
             "command": usage_of(spec, before),
         });
         if let Some(listed) = listed.get(spec.name.as_str()) {
             tool["hints"] = json!(listed.hints);
-            tool["input_schema"] = listed.input.clone();
+            tool["input_schema"] = with_meanings(listed.input.clone(), &spec.input);
         }
         tool
     };
@@ -172,4 +172,16 @@ fn printed(bytes: &[u8]) -> Ended {
         Some(failure) => Err(failure),
         None => Ok(Exit::Ok.code()),
     }
+}
+
+/// The schema that agents see, with the meanings that their toolset's instructions tell once for all its tools.
+fn with_meanings(mut shown: Value, whole: &Value) -> Value {
+    for (name, argument) in shown["properties"].as_object_mut().into_iter().flatten() {
+        if let (Some(argument), Some(meaning)) =
+            (argument.as_object_mut(), whole["properties"][name].get("description"))
+        {
+            argument.entry("description").or_insert_with(|| meaning.clone());
+        }
+    }
+    shown
 }

@@ -38,7 +38,7 @@ pub fn dummy_tools(count: usize) -> Vec<Arc<dyn Tool>> {
         });
         let description = format!("gives back what it is called with; number {number}");
         let mut spec = Spec::new(format!("dummy_{number:03}"), description, input, Effect::READ);
-        spec.output = Some(json!({"type": "object"}));
+        spec.output = Some(json!({"type": "object"})).into();
         Arc::new(Dummy(spec)) as Arc<dyn Tool>
     };
     (1..=count).map(dummy).collect()

@@ -10,7 +10,7 @@ pub(super) fn tool() -> Arc<dyn Tool> {
     let input = json!({"type": "object", "properties": {"text": {"type": "string", "default": "hello"}},
         "additionalProperties": false});
     let mut spec = Spec::new("trial.echo", "Gives the text back.", input, Effect::READ);
-    spec.output = Some(json!({"type": "object", "properties": {"text": {"type": "string"}}}));
+    spec.output = Some(json!({"type": "object", "properties": {"text": {"type": "string"}}})).into();
     spec.aliases = &["trial.say"];
     Arc::new(Echo(spec))
 }
