@@ -110,45 +110,71 @@ fn descendants(of: u32) -> Vec<u32> {
     all
 }
 
+/// Whether that process runs; one that only waits to be reaped does not.
+fn lives(id: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
 #[test]
 fn ch_050_ctrl_c_ends_the_run_with_130_reports_and_no_child_left() {
-    let home = Home::new();
-    home.write(
-        "work/plan.yml",
-        "a: {check: x, mcp: ping}\nb: {check: x, mcp: call, tool: trial.hang, timeout: 60s}\nc: {check: x, mcp: ping}\n",
-    );
+    let plan = "
+a: {check: x, command: touch ran}
+b: {check: x, mcp: call, tool: trial.hang, timeout: 60s}
+c: {check: x, mcp: ping}
+";
     let stdio = fixture::stdio();
     for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+        let home = Home::new();
+        home.write("work/plan.yml", plan);
         let words = ["check", "run", "plan.yml", "--stdio", &stdio, "--report", "json=out.json", "--report", "tap"];
-        let mut command = home.command(words);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        // The second server is there once the first step has gone.
-        let mut seen = Vec::new();
-        let server = loop {
+        let mut child = home.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(50);
+        let servers = loop {
+            std::thread::sleep(Duration::from_millis(200));
             let now = descendants(child.id());
-            if let Some(new) = now.iter().find(|id| !seen.is_empty() && !seen.contains(*id)) {
-                break *new;
-            }
-            if seen.is_empty() {
-                seen = now;
+            // Once the first step has gone, what is left is the server of the second.
+            if home.work().join("ran").exists() && !now.is_empty() {
+                std::thread::sleep(Duration::from_millis(300));
+                break descendants(child.id());
             }
             assert!(Instant::now() < until, "the second step did not start");
-            std::thread::sleep(Duration::from_millis(5));
         };
-        std::thread::sleep(Duration::from_millis(300));
+        assert!(!servers.is_empty());
         let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         rustix::process::kill_process(id, signal).unwrap();
         let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).collect();
-        let status = child.wait().unwrap();
-        assert_eq!(status.code(), Some(130), "{lines:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{lines:?}");
         assert!(lines.iter().any(|line| line.starts_with("ok 1")), "{lines:?}");
-        let report: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(home.work().join("out.json")).unwrap()).unwrap();
+        let report = fs::read_to_string(home.work().join("out.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["summary"]["passed"], 1, "{report}");
         assert_eq!(report["steps"].as_array().unwrap().len(), 3, "{report}");
-        for id in seen.iter().chain([&server]) {
-            assert!(!std::path::Path::new(&format!("/proc/{id}/fd/0")).exists(), "{id} is left");
+        for id in servers {
+            assert!(!lives(id), "{id} is left");
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_question_outside_of_plans_too() {
+    let home = Home::new();
+    let words = ["mcp", "call", "trial.hang", "--stdio", &fixture::stdio()];
+    let mut child = home.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(50);
+    while descendants(child.id()).is_empty() {
+        assert!(Instant::now() < until, "the server did not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let servers = descendants(child.id());
+    let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for id in servers {
+        // It ends with its input, or by the death signal.
+        while lives(id) {
+            assert!(Instant::now() < until, "{id} is left");
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
