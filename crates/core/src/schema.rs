@@ -84,7 +84,11 @@ fn walk(schema: &mut Value, close: bool) {
     if let Some(Value::String(text)) = map.get_mut("description") {
         *text = unwrap_lines(text);
     }
-    drop_null_type(map, close);
+    if close {
+        drop_null_type(map);
+    } else {
+        drop_absent_nulls(map);
+    }
     collapse_constants(map);
     if close && map.contains_key("properties") && !map.contains_key("additionalProperties") {
         map.insert("additionalProperties".into(), Value::Bool(false));
@@ -118,11 +122,21 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// `null` means absent for every argument, so no schema of arguments names it; answers keep it where they can hold it.
-fn drop_null_type(map: &mut Map<String, Value>, arguments: bool) {
-    if !arguments {
-        return;
+/// A member that an answer leaves out when there is none is never null; answers keep null where they can hold it.
+fn drop_absent_nulls(map: &mut Map<String, Value>) {
+    let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = map.get_mut("properties") else { return };
+    for (name, property) in properties {
+        if let Value::Object(property) = property
+            && !required.iter().any(|known| known == name)
+        {
+            drop_null_type(property);
+        }
     }
+}
+
+/// `null` means absent for every argument, so no schema of arguments names it.
+fn drop_null_type(map: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = map.get_mut("type") {
         types.retain(|t| t != "null");
         if let [only] = types.as_slice() {
@@ -141,7 +155,7 @@ fn drop_null_type(map: &mut Map<String, Value>, arguments: bool) {
                 for (key, value) in inner {
                     map.entry(key).or_insert(value);
                 }
-                drop_null_type(map, arguments);
+                drop_null_type(map);
             }
         }
     }
@@ -256,6 +270,34 @@ mod tests {
             }, "required": ["kind"], "additionalProperties": false})
         );
         assert_eq!(schema["properties"]["kind"]["x-cli"], json!({"positional": 1}));
+    }
+
+    /// What is there.
+    #[derive(serde::Serialize, JsonSchema)]
+    struct Found {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        inner: Option<Nested>,
+        kept: Option<u32>,
+    }
+    #[derive(serde::Serialize, JsonSchema)]
+    struct Nested {
+        on: bool,
+    }
+
+    #[test]
+    fn answers_name_null_only_where_they_hold_it() {
+        let empty = serde_json::to_value(Found { note: None, inner: None, kept: None }).unwrap();
+        assert_eq!(empty, json!({"kept": null}));
+        assert_eq!(
+            answer_of::<Found>(),
+            json!({"type": "object", "properties": {
+                "note": {"type": "string"},
+                "inner": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]},
+                "kept": {"type": ["integer", "null"], "minimum": 0}
+            }, "required": ["kept"]})
+        );
     }
 
     #[test]
