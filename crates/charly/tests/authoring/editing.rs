@@ -1,6 +1,7 @@
 //! What each writing tool does and refuses.
 
 use crate::world::{CANDY, PROJECT, World};
+use pintle_charly::model::fields;
 use pintle_core::{Code, Notice};
 use serde_json::json;
 use std::{
@@ -488,4 +489,72 @@ async fn inspect_merges_what_candies_bring_and_prints_one_field_on_request() {
         .await;
     world.refused_with("box.inspect", json!({"box": "wbe"}), Code::NotFound, "did you mean `web`?").await;
     assert_eq!(world.shown("box.list.boxes", json!({})).await, "web [broken]");
+}
+
+#[tokio::test]
+async fn v22_each_field_is_read_in_every_spelling_and_written_in_one() {
+    let values = [
+        ("require", "[web-svc]"),
+        ("package", "[curl]"),
+        ("port", "['8080']"),
+        ("volume", "[{name: data, path: /data}]"),
+        ("service", "[{name: web, exec: /bin/web}]"),
+        ("mcp_provide", "[{name: web, url: 'http://localhost:8080/mcp'}]"),
+        ("mcp_require", "[{name: web}]"),
+        ("mcp_accept", "[{name: web}]"),
+        ("env_require", "[{name: A}]"),
+        ("env_accept", "[{name: A}]"),
+        ("secret_require", "[{name: a}]"),
+        ("secret_accept", "[{name: a}]"),
+        ("env_provide", "{A: '1'}"),
+    ];
+    let fields: Vec<_> = fields::CANDY.iter().filter(|field| !field.also.is_empty()).collect();
+    assert_eq!(fields.len(), values.len(), "every field with two spellings is looked at");
+    let world = World::project();
+    let head = "spelt:\n  candy:\n    version: 2026.100.0000\n    description: of two spellings\n";
+    let tail = "spelt-ok:\n  check: ok\n  file: /a\n";
+    for (field, (name, value)) in fields.into_iter().zip(values) {
+        assert_eq!(field.name, name);
+        for spelling in field.also.iter().chain([&field.name]) {
+            world.put("candy/spelt/charly.yml", format!("{head}    {spelling}: {value}\n{tail}"));
+            world.assert_valid().await;
+            world.put("candy/spelt/charly.yml", format!("{head}    {spelling}: 7.5x\n{tail}"));
+            let wrong = world.call("box.validate", json!({})).await;
+            assert!(wrong.is_error, "the value of `{spelling}` is looked at");
+            world.put("candy/spelt/charly.yml", format!("{head}{tail}"));
+            world.ok("candy.set", json!({"name": "spelt", "path": spelling, "value": value})).await;
+            let text = world.text("candy/spelt/charly.yml");
+            assert!(text.contains(&format!("\n    {name}: ")), "`{spelling}` is written as `{name}`: {text}");
+            world.assert_valid().await;
+        }
+        let [other] = field.also else { panic!("{name}") };
+        world.put("candy/spelt/charly.yml", format!("{head}    {name}: {value}\n    {other}: {value}\n{tail}"));
+        assert!(world.call("box.validate", json!({})).await.is_error, "{name} and {other} at once");
+    }
+}
+
+#[tokio::test]
+async fn v23_the_parts_of_a_candy_stand_in_its_body_below_it_or_beside_it() {
+    let body = "    version: 2026.100.0000\n    description: of one kind\n";
+    let (packages, probe) = ("packages: [nginx]", "{check: ok, file: /a}");
+    let whole = format!("web-svc:\n  candy:\n{body}    rpm: {{{packages}}}\nweb-svc-ok: {probe}\n");
+    let nested = format!("web-svc:\n  candy:\n{body}  web-svc-rpm: {{rpm: {{{packages}}}}}\n  web-svc-ok: {probe}\n");
+    let flat = format!("web-svc:\n  candy:\n{body}web-svc-rpm: {{rpm: {{{packages}}}}}\nweb-svc-ok: {probe}\n");
+    let world = World::project();
+    let mut seen = Vec::new();
+    for text in [whole, nested, flat] {
+        world.put("candy/web-svc/charly.yml", &text);
+        world.assert_valid().await;
+        let inspected = world.ok("box.inspect", json!({"box": "web"})).await;
+        assert_eq!(inspected["packages"], json!({"rpm": ["nginx"]}), "{text}");
+        seen.push(inspected);
+        // The probe is seen wherever it stands: a wrong word in it is an error.
+        world.put("candy/web-svc/charly.yml", text.replace("file: /a", "flie: /a"));
+        assert!(world.call("box.validate", json!({})).await.is_error, "{text}");
+        world.put("candy/web-svc/charly.yml", &text);
+        world.ok("candy.add-rpm", json!({"name": "web-svc", "packages": ["curl"]})).await;
+        assert_eq!(world.text("candy/web-svc/charly.yml"), text.replace("[nginx]", "[nginx, curl]"), "where it stands");
+        world.assert_valid().await;
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
 }
