@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_nobody_can_hold_is_refused_under_its_own_id() {
+    fn an_6_10_a_value_nobody_can_hold_is_refused_under_its_own_id() {
         let deep = format!("{}1{}", "[".repeat(1000), "]".repeat(1000));
         for bad in [deep.as_str(), "1e400", r#""\ud800""#] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{bad}}}"#);

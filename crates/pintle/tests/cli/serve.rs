@@ -75,6 +75,7 @@ fn ch_103_ch_130_cw_09_read_only_leaves_out_what_is_marked_and_strict_what_does_
     assert_eq!(read_only.names(), unmarked);
     let strict = listed(&home, &["--strict-read-only"]);
     assert!(strict.tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    assert!(strict.names().contains(&"box.cat"), "what only looks stays");
     let ran = home.fed(
         ["mcp", "serve", "--stdio", "--read-only"],
         &format!("{INITIALIZE}\n{{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{{\"name\":\"box.write\",\"arguments\":{{}}}}}}\n"),

@@ -173,6 +173,7 @@ async fn ch_103_ch_129_cw_09_read_only_servers_do_not_even_list_writers() {
     let mut peer = trial(Settings { read_only: ReadOnly::Strict, ..Settings::default() });
     let tools = listed(&mut peer).await;
     assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    assert!(names(&tools).contains(&"trial.echo"), "what only looks stays");
     assert!(!names(&tools).contains(&"trial.write") && !names(&tools).contains(&"trial.disclose"));
     let dropped = peer.modern("tools/call", json!({"name": "trial.write", "arguments": {"value": "x"}})).await;
     assert_eq!(dropped["error"]["code"], -32602);
