@@ -264,7 +264,7 @@ impl<'t> Builder<'t> {
         };
         let node = &self.nodes[frame.id];
         let end = match (node.style, last) {
-            (Style::Flow, _) => mark + 1,
+            (Style::Flow, _) => self.bracket_from(mark) + 1,
             (_, Some(last)) => self.nodes[last].end.max(node.content),
             (_, None) => node.content,
         };
@@ -274,6 +274,13 @@ impl<'t> Builder<'t> {
             self.sizes.insert(frame.id, (frame.weight, frame.height));
         }
         self.attach(frame.id, frame.weight, frame.height);
+    }
+
+    /// The closing bracket of a list or map that the parser says ends at `mark`: of a map with a comma behind its last
+    /// entry, the parser names the comma.
+    fn bracket_from(&self, mark: usize) -> usize {
+        let comma = lex::byte(self.text, mark) == b',';
+        if comma { lex::skip_trivia(self.text, mark + 1) } else { mark }
     }
 
     /// Hangs a finished node into the list or map that is open.

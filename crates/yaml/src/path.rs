@@ -1,5 +1,6 @@
 //! Paths into a document: `web.box.base`, `steps[2]`, `env[name=HOME].value`, `"a.b".c`.
 
+use crate::place::Limits;
 use std::fmt;
 use thiserror::Error;
 
@@ -42,7 +43,8 @@ pub struct PathError {
 impl Path {
     /// Reads a path. Keys are separated by dots; a key that holds a dot, bracket, quote or blank
     /// is put in `"` (with `\"` and `\\`) or `'` (with `''`). Lists take `[2]` (from 0), `[+]`
-    /// and `[name=x]`. Everything is literal from the root.
+    /// and `[name=x]`. Everything is literal from the root. A path has at most as many steps as
+    /// [`Limits::default`] lets a document have levels, since each step is one.
     ///
     /// # Errors
     ///
@@ -148,7 +150,11 @@ impl Reader<'_> {
         if self.chars.is_empty() {
             return Err(self.error(0, "the path is empty"));
         }
+        let most = Limits::default().depth;
         while let Some(c) = self.peek() {
+            if segments.len() == most {
+                return Err(self.error(self.at, format!("the path goes deeper than {most} steps")));
+            }
             match c {
                 '[' => segments.push(self.bracket()?),
                 '.' if segments.is_empty() => {
@@ -307,6 +313,18 @@ mod tests {
         ] {
             let error = Path::parse(text).unwrap_err();
             assert_eq!((error.column, error.message.contains(part)), (column, true), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_path_deeper_than_any_document_is_refused() {
+        for (step, first) in [(".a", "a"), ("[+]", "a"), ("[0]", "a")] {
+            let at_most = format!("{first}{}", step.repeat(99));
+            assert_eq!(Path::parse(&at_most).unwrap().segments().len(), 100);
+            for times in [100, 1_000_000] {
+                let error = Path::parse(&format!("{first}{}", step.repeat(times))).unwrap_err();
+                assert_eq!(error.message, "the path goes deeper than 100 steps");
+            }
         }
     }
 

@@ -400,3 +400,15 @@ fn texts_that_other_readers_take_for_something_else_are_quoted() {
     editor.set(&Path::of_keys(["big"]), &value("123456789012345678901234567890")).unwrap();
     assert_eq!(editor.text(), "a: 1\n\"on\": true\nv: 1.10\nbig: 123456789012345678901234567890\n");
 }
+
+#[test]
+fn a_comma_behind_the_last_entry_is_no_end_of_the_map() {
+    let spread = "{\n  a: {x: 1, y: 2,},  # why\n  b: [3, 4,],\n}\n";
+    assert_eq!(set(spread, "c", "5"), "{\n  a: {x: 1, y: 2,},  # why\n  b: [3, 4,],\n  c: 5,\n}\n");
+    assert_eq!(delete(spread, "a"), "{\n  b: [3, 4,],\n}\n");
+    assert_eq!(set(spread, "a", "6"), "{\n  a: 6,  # why\n  b: [3, 4,],\n}\n");
+    let block = "web:\n  env: {\n    A: 1, # one\n    # none\n  }\nend: 1\n";
+    assert_eq!(delete(block, "web.env"), "web: {}\nend: 1\n");
+    assert_eq!(set(block, "web.tag", "x"), "web:\n  env: {\n    A: 1, # one\n    # none\n  }\n  tag: x\nend: 1\n");
+    assert_eq!(set(block, "web.env", "[1]"), "web:\n  env: [1]\nend: 1\n");
+}
