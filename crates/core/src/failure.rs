@@ -275,6 +275,24 @@ impl Failure {
         self
     }
 
+    /// Cuts whatever in it is longer than `limit` bytes; a message repeats the words of a call, and those may be long.
+    pub fn shorten(&mut self, limit: usize) {
+        let of_problems = self.problems.iter_mut().flat_map(|problem| {
+            std::iter::once(&mut problem.message)
+                .chain(&mut problem.hint)
+                .chain(&mut problem.file)
+                .chain(&mut problem.pointer)
+        });
+        for text in std::iter::once(&mut self.message).chain(&mut self.hints).chain(of_problems) {
+            if text.len() > limit {
+                let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+                let left = text.len() - end;
+                text.truncate(end);
+                text.push_str(&format!("… ({left} bytes left out)"));
+            }
+        }
+    }
+
     /// Message, problems and hints as lines, as both doors show them.
     #[must_use]
     pub fn text(&self) -> String {
@@ -330,6 +348,19 @@ mod tests {
         let one = Failure::invalid_argument("name", "must not be empty");
         assert_eq!(one.text(), "argument `name`: must not be empty");
         assert_eq!(serde_json::to_value(&one).unwrap()["problems"][0]["pointer"], "/name");
+    }
+
+    #[test]
+    fn what_a_failure_repeats_of_a_call_can_be_cut() {
+        let long = "ä".repeat(1000);
+        let mut failure = Failure::invalid_argument(&long, long.clone()).hint(long.clone());
+        failure.problems[0].hint = Some(long.clone());
+        failure.shorten(101);
+        let told = serde_json::to_string(&failure).unwrap();
+        assert!(told.len() < 1000 && told.contains("ä… (1900 bytes left out)"), "{told}");
+        let before = failure.clone();
+        failure.shorten(200);
+        assert_eq!(failure, before, "what is short stays");
     }
 
     #[test]

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 /// Cuts text and value to the budget; what is cut is spilled and linked.
 pub(crate) fn bound(reply: &mut Reply, budget: usize, state: Option<&StateFolder>, tool: &str) {
+    if let Some(failure) = reply.failure.as_mut() {
+        failure.shorten(budget / 8);
+    }
     let text = reply.view.plain();
     let mut spilled_text = None;
     if text.len() > budget {
@@ -99,6 +102,15 @@ mod tests {
         assert_eq!(whole[0].text.as_deref(), Some(long.as_str()));
         let Some(Part::Text(text)) = reply.parts.first() else { panic!("a text") };
         assert!(text.len() < 25_200 && text.contains("bytes left out"));
+    }
+
+    #[test]
+    fn a_failure_does_not_carry_back_what_was_sent() {
+        let word = "x".repeat(1_000_000);
+        let mut reply = Reply::failed(pintle_core::Failure::invalid_argument(&word, format!("`{word}` is unknown")));
+        bound(&mut reply, 25_000, None, "x");
+        assert!(reply.envelope().to_string().len() <= 25_000);
+        assert!(reply.view.plain().len() <= 25_000);
     }
 
     #[test]
