@@ -1,6 +1,6 @@
 //! Answers in the words of the protocol.
 
-use pintle_core::{Code, Contents, Failure, Part, PromptMessage, Reply, Resource};
+use pintle_core::{Block, Code, Contents, Failure, Part, PromptMessage, Reply, Resource};
 use rmcp::{
     ErrorData,
     model::{
@@ -12,11 +12,16 @@ use serde_json::json;
 /// What stands for an answer without a word, so that nobody takes it for a fault.
 const NO_OUTPUT: &str = "(no output)";
 
+/// Most bytes of each text in a fault.
+const FAULT_TEXT: usize = 2048;
+
 /// The answer to a call.
 pub(crate) fn result(reply: Reply) -> CallToolResult {
     let content = if reply.parts.is_empty() {
         let text = reply.view.plain();
-        vec![ContentBlock::text(if text.is_empty() { NO_OUTPUT.to_owned() } else { text })]
+        // An empty file is an answer, not the lack of one.
+        let exact = reply.view.blocks.iter().any(|block| matches!(block, Block::Exact(_)));
+        vec![ContentBlock::text(if text.is_empty() && !exact { NO_OUTPUT.to_owned() } else { text })]
     } else {
         reply.parts.iter().cloned().map(block).collect()
     };
@@ -74,7 +79,8 @@ pub(crate) fn fault(failure: &Failure) -> ErrorData {
         Code::UnknownTool | Code::InvalidArgument | Code::NotFound | Code::BadToken => ErrorCode::INVALID_PARAMS,
         _ => ErrorCode::INTERNAL_ERROR,
     };
-    ErrorData::new(code, one_line(failure), Some(json!({ "failure": failure })))
+    let failure = shortened(failure);
+    ErrorData::new(code, one_line(&failure), Some(json!({ "failure": failure })))
 }
 
 /// A resource that could not be read; clients of the older protocol get the code they know for "not found".
@@ -84,7 +90,15 @@ pub(crate) fn unread(failure: &Failure, uri: &str) -> ErrorData {
         Code::InvalidArgument => ErrorCode::INVALID_PARAMS,
         _ => ErrorCode::INTERNAL_ERROR,
     };
-    ErrorData::new(code, one_line(failure), Some(json!({ "uri": uri, "failure": failure })))
+    let failure = shortened(failure);
+    let uri = if uri.len() > FAULT_TEXT { None } else { Some(uri) };
+    ErrorData::new(code, one_line(&failure), Some(json!({ "uri": uri, "failure": failure })))
+}
+
+fn shortened(failure: &Failure) -> Failure {
+    let mut failure = failure.clone();
+    failure.shorten(FAULT_TEXT);
+    failure
 }
 
 fn one_line(failure: &Failure) -> String {
@@ -104,6 +118,21 @@ mod tests {
         let told = serde_json::to_value(result(Reply::default())).unwrap();
         assert_eq!(told["content"], json!([{"type": "text", "text": "(no output)"}]));
         assert_eq!((&told["isError"], &told["structuredContent"]), (&json!(false), &json!({"outcome": "ok"})));
+    }
+
+    #[test]
+    fn the_text_of_an_empty_file_is_empty() {
+        let reply = Reply { view: View::exact(""), ..Reply::default() };
+        assert_eq!(serde_json::to_value(result(reply)).unwrap()["content"], json!([{"type": "text", "text": ""}]));
+    }
+
+    #[test]
+    fn a_fault_does_not_carry_back_what_was_sent() {
+        let word = "x".repeat(1_000_000);
+        let failure = Failure::new(Code::UnknownTool, format!("unknown tool `{word}`"));
+        for told in [fault(&failure), unread(&failure, &word)] {
+            assert!(serde_json::to_string(&told).unwrap().len() < 10_000);
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub async fn serve_http(
 ) -> Result<(), Failure> {
     let stop = terminated()?;
     let tokens = http.token_file.as_deref().map(Tokens::read).transpose()?;
-    if !http.path.starts_with('/') || http.path.contains(['{', '}', '*', '?', '#', ' ']) {
+    if !is_plain_path(&http.path) {
         return Err(Failure::new(Code::InvalidArgument, format!("--path `{}`: is not a path", http.path))
             .hint("write it as `/mcp`"));
     }
@@ -76,6 +76,14 @@ pub async fn serve_http(
     let router = router(&server, &http, allowed, tokens, ended.clone());
     bound(&Bound { address, url: format!("http://{address}{}", http.path) });
     serve(listener, router, &server, stop, ended, http.drain).await
+}
+
+/// Whether the router takes it literally: it has no captures, in the words of today (`{x}`) or of yesterday (`:x`).
+fn is_plain_path(path: &str) -> bool {
+    path.starts_with('/')
+        && !path.contains(['{', '}', '*', '?', '#'])
+        && !path.contains(|c: char| c.is_whitespace() || c.is_control())
+        && !path.split('/').any(|segment| segment.starts_with(':'))
 }
 
 async fn listen(http: &HttpOptions, has_token: bool) -> Result<TcpListener, Failure> {
@@ -244,4 +252,19 @@ async fn serve(
         serving.abort();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain_path;
+
+    #[test]
+    fn ch_101_a_path_that_the_router_would_take_for_a_pattern_is_none() {
+        for path in ["/", "/mcp", "/a/b:c", "/api/mcp/"] {
+            assert!(is_plain_path(path), "{path}");
+        }
+        for path in ["", "mcp", "/:x", "/a/:x", "/*x", "/{x}", "/a?b", "/a#b", "/a b", "/a\tb", "/a\0"] {
+            assert!(!is_plain_path(path), "{path:?}");
+        }
+    }
 }

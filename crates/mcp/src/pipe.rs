@@ -24,8 +24,9 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    pub(crate) fn begin(&self, id: RequestId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    /// False when one with that id has not been answered yet.
+    pub(crate) fn begin(&self, id: RequestId) -> bool {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id)
     }
 
     pub(crate) fn end(&self, id: &RequestId) {

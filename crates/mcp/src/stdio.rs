@@ -13,7 +13,11 @@ use crate::{
 use pintle_core::Failure;
 use pintle_dispatch::Catalog;
 use rmcp::{
-    model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage},
+    ErrorData,
+    model::{
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, RequestId,
+        ServerJsonRpcMessage,
+    },
     service::serve_directly_with_ct,
 };
 use std::{
@@ -154,7 +158,13 @@ async fn pass(to: &mpsc::Sender<ClientJsonRpcMessage>, outlet: &Outlet, message:
         // A subscription has no end of its own that anybody could wait for.
         JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) => {
         }
-        JsonRpcMessage::Request(request) => outlet.in_flight.begin(request.id.clone()),
+        JsonRpcMessage::Request(request) => {
+            if !outlet.in_flight.begin(request.id.clone()) {
+                // The protocol library would run it and drop one of the two answers.
+                let why = "`id` is that of a request which is not answered yet";
+                return outlet.send(&refused(&request.id, why)).await.is_ok();
+            }
+        }
         JsonRpcMessage::Notification(notification) => {
             if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                 && let Some(id) = &cancelled.params.request_id
@@ -165,6 +175,10 @@ async fn pass(to: &mpsc::Sender<ClientJsonRpcMessage>, outlet: &Outlet, message:
         JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
     }
     to.send(message).await.is_ok()
+}
+
+fn refused(id: &RequestId, why: &str) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::INVALID_REQUEST, why.to_owned(), None), Some(id.clone()))
 }
 
 /// Moves descriptors 0 and 1 out of everybody's reach: input becomes empty, output becomes standard error.

@@ -1,7 +1,12 @@
 //! Bearer tokens.
 
 use pintle_core::{Code, Digest, Failure};
-use std::{fs::File, io::Read, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs::File,
+    io::Read,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::Path,
+};
 
 /// Shorter tokens can be guessed.
 const SHORTEST: usize = 16;
@@ -24,7 +29,13 @@ impl Tokens {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let name = format!("token file `{}`", path.display());
         let refused = |why: &str| Failure::new(Code::InvalidArgument, format!("{name}: {why}"));
-        let file = File::open(path).map_err(|error| Failure::io(format!("reading {name}"), &error))?;
+        // A pipe would otherwise wait for a writer before anybody could see that it is one.
+        let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        let file = File::options()
+            .read(true)
+            .custom_flags(flags)
+            .open(path)
+            .map_err(|error| Failure::io(format!("reading {name}"), &error))?;
         let about = file.metadata().map_err(|error| Failure::io(format!("reading {name}"), &error))?;
         if !about.is_file() {
             return Err(refused("is not a file"));
@@ -94,6 +105,14 @@ mod tests {
         for wrong in [None, Some(""), Some("Bearer"), Some("Bearer x"), Some("Basic 0123456789abcdef")] {
             assert_eq!(tokens.who(wrong), None, "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        assert!(Tokens::read(&pipe).unwrap_err().message.contains("is not a file"));
     }
 
     #[test]

@@ -127,6 +127,21 @@ async fn eg_020_ids_come_back_as_they_were() {
 }
 
 #[tokio::test]
+async fn eg_020_an_id_in_use_is_refused_until_its_request_is_over() {
+    let mut server = legacy(&["--trial"]).await;
+    let request = |tool: &str| json!({"jsonrpc": "2.0", "id": "twice", "method": "tools/call", "params": {"name": tool}});
+    server.peer.send(request("trial.hang")).await;
+    server.peer.send(request("trial.echo")).await;
+    assert_eq!(server.peer.answer("twice").await["error"]["code"], -32600, "one answer for each request");
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "twice"}});
+    server.peer.send(cancel).await;
+    server.peer.send(request("trial.echo")).await;
+    assert_eq!(text(&server.peer.answer("twice").await["result"]), "hello", "whose request is cancelled is free");
+    server.peer.send(request("trial.echo")).await;
+    assert_eq!(text(&server.peer.answer("twice").await["result"]), "hello", "and so is one that was answered");
+}
+
+#[tokio::test]
 async fn eg_020_kw_52_the_last_line_needs_no_newline_and_the_end_of_input_is_the_end() {
     let mut server = legacy(&["--trial"]).await;
     let last = json!({"jsonrpc": "2.0", "id": "last", "method": "tools/call", "params": {"name": "trial.echo"}});
