@@ -72,13 +72,16 @@ impl Host {
     /// # Errors
     /// When one of the folders cannot be opened.
     pub fn new(directory: &Path, project_root: Option<&Path>, state: &Path) -> Result<Self, Failure> {
-        let real = |what: &str, path: &Path| {
-            fs::canonicalize(path)
-                .map_err(|error| Failure::io(format!("opening the {what} `{}`", path.display()), &error))
+        let folder = |what: &str, path: &Path| {
+            let failed =
+                |error: std::io::Error| Failure::io(format!("opening the {what} `{}`", path.display()), &error);
+            let real = fs::canonicalize(path).map_err(failed)?;
+            // A file would be taken, and then hold no project.
+            if real.is_dir() { Ok(real) } else { Err(failed(std::io::ErrorKind::NotADirectory.into())) }
         };
         Ok(Self(Arc::new(Inner {
-            directory: real("folder", directory)?,
-            project_root: project_root.map(|path| real("project root", path)).transpose()?,
+            directory: folder("folder", directory)?,
+            project_root: project_root.map(|path| folder("project root", path)).transpose()?,
             journal: Journal::new(state),
             writer: Writer::default(),
             made: Mutex::default(),
@@ -265,6 +268,9 @@ mod tests {
         project(&root.join("in"));
         project(&temp.path().join("out"));
         std::os::unix::fs::symlink(temp.path().join("out"), root.join("link")).unwrap();
+        let file = root.join("in").join(PROJECT_FILE);
+        assert_eq!(Host::new(&root, Some(&file), temp.path()).err().map(|failure| failure.code), Some(Code::Io));
+        assert_eq!(Host::new(&file, None, temp.path()).err().map(|failure| failure.code), Some(Code::Io));
         let host = Host::new(&root, Some(&root), temp.path()).unwrap();
         assert!(host.project(Some("in")).is_ok());
         for (named, code) in [

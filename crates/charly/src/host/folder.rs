@@ -139,7 +139,14 @@ impl Folder {
     /// When it cannot be read, is no regular file, or is larger than 4 MiB.
     pub fn read(&self, target: &Target) -> Result<Option<Stored>, Failure> {
         let named = || format!("reading `{}`", target.relative.display());
-        let Some(file) = self.open_file(target).map_err(|error| Failure::io(named(), &error))? else { return Ok(None) };
+        let irregular = || Failure::new(Code::Invalid, format!("`{}` is no regular file", target.relative.display()));
+        let file = match self.open_file(target) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            // What a socket, or a device without a driver, says to being opened.
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => return Err(irregular()),
+            Err(error) => return Err(Failure::io(named(), &error)),
+        };
         let stat = rustix::fs::fstat(&file).map_err(|error| Failure::io(named(), &error.into()))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {}
@@ -149,9 +156,7 @@ impl Folder {
                     format!("`{}` is a folder, not a file", target.relative.display()),
                 ));
             }
-            _ => {
-                return Err(Failure::new(Code::Invalid, format!("`{}` is no regular file", target.relative.display())));
-            }
+            _ => return Err(irregular()),
         }
         let mut bytes = Vec::new();
         let limit = FILE_LIMIT as u64 + 1;
@@ -280,6 +285,8 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
         File::create(folder.path().join("giant")).unwrap().set_len(FILE_LIMIT as u64 + 1).unwrap();
         assert!(read(&folder, "pipe").unwrap_err().message.contains("no regular file"));
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        assert!(read(&folder, "socket").unwrap_err().message.contains("no regular file"));
         assert_eq!(read(&folder, "giant").unwrap_err().code, Code::TooLarge);
     }
 }
