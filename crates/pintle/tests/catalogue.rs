@@ -111,7 +111,7 @@ fn walk(home: &Home, path: &[String], leaves: &mut Vec<(Vec<String>, String)>) {
     let help = home.run(&words).good();
     let inner = commands_in(&help);
     for word in &inner {
-        walk(home, &[path, &[word.clone()]].concat(), leaves);
+        walk(home, &[path, std::slice::from_ref(word)].concat(), leaves);
     }
     if inner.is_empty() {
         leaves.push((path.to_vec(), help));
