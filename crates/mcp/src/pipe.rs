@@ -7,7 +7,7 @@ use rmcp::{
     transport::Transport,
 };
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io,
     sync::{
         Arc, Mutex, PoisonError,
@@ -19,26 +19,63 @@ use tokio::sync::{Notify, mpsc};
 /// Requests that were not answered yet.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
-    ids: Mutex<HashSet<RequestId>>,
+    state: Mutex<Open>,
     changed: Notify,
 }
 
+#[derive(Debug, Default)]
+struct Open {
+    /// Ids that another request may not have. An id is free before its answer leaves: whoever reads that answer may
+    /// use the id at once.
+    taken: HashSet<RequestId>,
+    /// How many answers under an id have not left yet.
+    unsent: HashMap<RequestId, usize>,
+}
+
 impl InFlight {
-    /// False when one with that id has not been answered yet.
-    pub(crate) fn begin(&self, id: RequestId) -> bool {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id)
+    fn state(&self) -> std::sync::MutexGuard<'_, Open> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// False when one with that id has not been answered yet.
+    pub(crate) fn begin(&self, id: RequestId) -> bool {
+        let mut open = self.state();
+        let free = open.taken.insert(id.clone());
+        if free {
+            *open.unsent.entry(id).or_default() += 1;
+        }
+        free
+    }
+
+    /// The answer is there.
+    fn free(&self, id: &RequestId) {
+        self.state().taken.remove(id);
+    }
+
+    /// The answer has left, or will never come.
     pub(crate) fn end(&self, id: &RequestId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        let mut open = self.state();
+        if let Some(count) = open.unsent.get_mut(id) {
+            *count -= 1;
+            if *count == 0 {
+                open.unsent.remove(id);
+            }
+        }
+        drop(open);
         self.changed.notify_waiters();
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        self.free(id);
+        self.end(id);
     }
 
     /// Resolves once there are none.
     pub(crate) async fn none(&self) {
         loop {
             let changed = self.changed.notified();
-            if self.ids.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            if self.state().unsent.is_empty() {
                 return;
             }
             changed.await;
@@ -89,15 +126,17 @@ impl Transport<RoleServer> for Pipe {
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let outlet = self.outlet.clone();
         async move {
+            let answered = match &item {
+                JsonRpcMessage::Response(response) => Some(&response.id),
+                JsonRpcMessage::Error(error) => error.id.as_ref(),
+                JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+            };
+            if let Some(id) = answered {
+                outlet.in_flight.free(id);
+            }
             let sent = outlet.send(&item).await;
-            match &item {
-                JsonRpcMessage::Response(response) => outlet.in_flight.end(&response.id),
-                JsonRpcMessage::Error(error) => {
-                    if let Some(id) = &error.id {
-                        outlet.in_flight.end(id);
-                    }
-                }
-                JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+            if let Some(id) = answered {
+                outlet.in_flight.end(id);
             }
             sent
         }

@@ -169,7 +169,7 @@ async fn pass(to: &mpsc::Sender<ClientJsonRpcMessage>, outlet: &Outlet, message:
             if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                 && let Some(id) = &cancelled.params.request_id
             {
-                outlet.in_flight.end(id);
+                outlet.in_flight.cancel(id);
             }
         }
         JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
