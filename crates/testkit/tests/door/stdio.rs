@@ -129,9 +129,7 @@ async fn eg_020_ids_come_back_as_they_were() {
 #[tokio::test]
 async fn eg_020_an_id_in_use_is_refused_until_its_request_is_over() {
     let mut server = legacy(&["--trial"]).await;
-    let request = |id: &str, tool: &str| {
-        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": format!("trial.{tool}")}})
-    };
+    let request = |id: &str, tool: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": format!("trial.{tool}")}});
     server.peer.send(request("hangs", "hang")).await;
     server.peer.send(request("hangs", "echo")).await;
     assert_eq!(server.peer.answer("hangs").await["error"]["code"], -32600, "no two answers under one id");
