@@ -51,6 +51,11 @@ impl Validator {
             return Ok(());
         }
         problems.dedup();
+        let left = problems.len().saturating_sub(PROBLEMS);
+        if left > 0 {
+            problems.truncate(PROBLEMS);
+            problems.push(Problem::new(format!("and {left} more")));
+        }
         let message = match problems.as_slice() {
             [only] => format!("{tool}: {}", only.message),
             several => format!("{tool}: {} arguments are not as they must be", several.len()),
@@ -221,6 +226,14 @@ mod tests {
         assert_eq!(failure.code, Code::InvalidArgument);
         let hints: Vec<_> = failure.problems.iter().filter_map(|p| p.hint.as_deref()).collect();
         assert!(hints.contains(&"did you mean `name`?") && hints.contains(&"did you mean `round`?"), "{hints:?}");
+    }
+
+    #[test]
+    fn more_problems_than_help_are_counted() {
+        let arguments: serde_json::Map<_, _> = (0..200).map(|n| (format!("no{n}"), json!(1))).collect();
+        let problems = check(Value::Object(arguments)).problems;
+        assert_eq!(problems.len(), PROBLEMS + 1);
+        assert_eq!(problems.last().unwrap().message, "and 151 more");
     }
 
     #[test]

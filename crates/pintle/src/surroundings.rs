@@ -43,6 +43,14 @@ fn home_in(passwd: &str, uid: u32) -> Option<PathBuf> {
     })
 }
 
+/// The text of an ordinary file: a pipe would hold the start until somebody writes to it.
+fn read_plain(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    fs::read_to_string(path)
+}
+
 /// The person at this end of a command.
 pub(crate) fn caller() -> Caller {
     Caller { door: Door::People, principal: format!("user:{}", rustix::process::getuid().as_raw()) }
@@ -54,7 +62,7 @@ pub(crate) fn caller() -> Caller {
 /// Code `invalid_argument` with the place of a mistake, `io` when it cannot be read.
 pub(crate) fn policy(file: Option<&Path>) -> Result<Policy, Failure> {
     let path = file.unwrap_or(Path::new(POLICY));
-    let text = match fs::read_to_string(path) {
+    let text = match read_plain(path) {
         Ok(text) => text,
         Err(error) if file.is_none() && error.kind() == io::ErrorKind::NotFound => return Ok(Policy::default()),
         Err(error) => {
