@@ -1,4 +1,5 @@
 //! The one path, walked with small operations: what every tool gets without asking for it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use pintle_core::{
     Answer, Call, Caller, Change, Code, Confirm, CutRows, Digest, Door, Effect, Failure, InputRequest, InputResponse,
