@@ -41,7 +41,6 @@ pub(crate) fn bound(reply: &mut Reply, budget: usize, state: Option<&StateFolder
     };
     match spill::keep(state, &whole, &format!("{tool} {what}")) {
         Ok(link) => {
-            reply.view.each_text(|_| {});
             reply.view = std::mem::take(&mut reply.view).and_text(format!("whole {what}: {}", link.uri));
             if reply.parts.is_empty() {
                 reply.parts.push(Part::Text(reply.view.plain()));

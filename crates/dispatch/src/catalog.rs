@@ -2,7 +2,7 @@
 
 use crate::{
     Events, NameStyle, ReadOnly, Request, Settings,
-    approvals::{Approvals, stamp},
+    approvals::Approvals,
     audit::Audit,
     bounds,
     gate::{Admitted, PathGate},
@@ -10,7 +10,7 @@ use crate::{
     policy::Verdict,
     port::Port,
     running,
-    seal::{Sealer, now},
+    seal::Sealer,
     spill,
     validate::Validator,
 };
@@ -753,14 +753,7 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// Expiry and caller helpers for doors.
 impl Catalog {
-    /// The time now, as answers tell times.
-    #[must_use]
-    pub fn stamp_now() -> String {
-        stamp(now())
-    }
-
     /// A request to read or list with nothing but a caller and a door.
     #[must_use]
     pub fn reading(caller: Caller, events: Arc<dyn Events>) -> Request {
