@@ -1,0 +1,1 @@
+//! The operations of `kubestellar-ops`: reading and diagnosing workloads on many clusters.
