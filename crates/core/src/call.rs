@@ -1,6 +1,6 @@
 //! What an operation may ask of the call it serves.
 
-use crate::{BoxFuture, Code, Failure, Page, Secret, Stop};
+use crate::{BoxFuture, Code, Failure, Page, Scope, Secret, Stop};
 use serde::Serialize;
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
@@ -100,6 +100,11 @@ pub trait CallPort: Send + Sync {
     fn ask(&self, requests: Vec<InputRequest>) -> BoxFuture<'_, Result<Vec<InputResponse>, Stop>>;
     /// Tells the door that something it listed has changed.
     fn notify(&self, notice: Notice);
+    /// Whether policy lets this call read there; a failure of code `denied` otherwise.
+    fn allows(&self, scope: &Scope) -> Result<(), Failure> {
+        let _ = scope;
+        Ok(())
+    }
 }
 
 /// Things that a door passes on to its clients.
@@ -215,6 +220,15 @@ impl Call {
     /// [`Stop::Asked`], or code `needs_input` where nobody can be asked.
     pub async fn ask(&self, requests: Vec<InputRequest>) -> Result<Vec<InputResponse>, Stop> {
         self.port.ask(requests).await
+    }
+
+    /// Whether policy lets this call read there. A [`Query`](crate::Query) finds its scopes only while it runs, so it
+    /// asks for each: what was named is refused, what a glob brought in is left out and told.
+    ///
+    /// # Errors
+    /// Code `denied`, with the reason.
+    pub fn allows(&self, scope: &Scope) -> Result<(), Failure> {
+        self.port.allows(scope)
     }
 
     /// Tells clients that something listed has changed.

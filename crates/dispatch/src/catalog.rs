@@ -8,7 +8,7 @@ use crate::{
     gate::{Admitted, PathGate},
     lanes::Lanes,
     policy::Verdict,
-    port::Port,
+    port::{Judge, Port},
     running,
     seal::Sealer,
     spill,
@@ -201,7 +201,8 @@ impl Catalog {
         let limit = request.deadline.unwrap_or(entry.tool.spec().deadline);
         let deadline = Some(begun + limit);
         // A child token: the call can be ended from here without cancelling whatever else the door hangs on its own.
-        let port = Arc::new(Port::new(request.cancel.child_token(), deadline, Arc::clone(&request.events)));
+        let judge = self.judge(&entry.tool.spec().name, entry.tool.spec().worst);
+        let port = Arc::new(Port::new(request.cancel.child_token(), deadline, Arc::clone(&request.events), judge));
         let mut trace = Trace::default();
         let result = self.attempt(&entry, &request, &port, limit, &mut trace).await;
         let reply = self.reply(&entry, &request, &port, result, &trace);
@@ -503,7 +504,31 @@ impl Catalog {
             request.cancel.child_token(),
             request.deadline.map(|d| Instant::now() + d),
             Arc::clone(&request.events),
+            self.judge("", Effect::READ),
         ))
+    }
+
+    /// Policy as a running operation may ask it: whether it may read in a scope that it finds only while it runs. No
+    /// name stands for what is read without a tool.
+    fn judge(&self, tool: &str, worst: Effect) -> Judge {
+        let (inner, tool) = (Arc::clone(&self.inner), tool.to_owned());
+        let effect = if worst.changes() { Effect::READ } else { worst };
+        Box::new(move |scope| {
+            let what = if tool.is_empty() { "this" } else { &tool };
+            let scopes = std::slice::from_ref(scope);
+            match inner.settings.policy.on_scopes(&tool, effect, scopes, Verdict::Allow) {
+                Verdict::Allow | Verdict::Confirm(Confirm::Nothing) => Ok(()),
+                Verdict::Deny => {
+                    Err(Failure::new(Code::Denied, format!("policy does not allow {what} to read on {scope}"))
+                        .hint("the operator's policy file decides this"))
+                }
+                Verdict::Confirm(_) => Err(Failure::new(
+                    Code::Denied,
+                    format!("policy wants a yes before {what} reads on {scope}, and a read asks nobody"),
+                )
+                .hint("a rule with `effect = \"write\"` leaves reads alone")),
+            }
+        })
     }
 
     fn plain_call(&self, request: &Request) -> Call {

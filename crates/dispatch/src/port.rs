@@ -1,7 +1,9 @@
 //! What a running operation sees of its call.
 
 use crate::Events;
-use pintle_core::{BoxFuture, CallPort, InputKind, InputRequest, InputResponse, LogLevel, Notice, Redactor, Stop};
+use pintle_core::{
+    BoxFuture, CallPort, Failure, InputKind, InputRequest, InputResponse, LogLevel, Notice, Redactor, Scope, Stop,
+};
 use serde_json::Value;
 use std::{
     sync::{Arc, Mutex, PoisonError, RwLock},
@@ -15,8 +17,12 @@ pub(crate) struct Port {
     pub(crate) deadline: Option<Instant>,
     pub(crate) redactor: RwLock<Redactor>,
     pub(crate) events: Arc<dyn Events>,
+    judge: Judge,
     asking: Mutex<Asking>,
 }
+
+/// Says whether policy lets the call read somewhere.
+pub(crate) type Judge = Box<dyn Fn(&Scope) -> Result<(), Failure> + Send + Sync>;
 
 /// How long the call has waited for answers: that time is the person's, not the operation's.
 #[derive(Default)]
@@ -51,8 +57,13 @@ impl Drop for Waiting<'_> {
 }
 
 impl Port {
-    pub(crate) fn new(cancel: CancellationToken, deadline: Option<Instant>, events: Arc<dyn Events>) -> Self {
-        Self { cancel, deadline, redactor: RwLock::default(), events, asking: Mutex::default() }
+    pub(crate) fn new(
+        cancel: CancellationToken,
+        deadline: Option<Instant>,
+        events: Arc<dyn Events>,
+        judge: Judge,
+    ) -> Self {
+        Self { cancel, deadline, redactor: RwLock::default(), events, judge, asking: Mutex::default() }
     }
 
     /// A copy of what is known now, ready for much text.
@@ -123,5 +134,9 @@ impl CallPort for Port {
 
     fn notify(&self, notice: Notice) {
         self.events.notice(notice);
+    }
+
+    fn allows(&self, scope: &Scope) -> Result<(), Failure> {
+        (self.judge)(scope)
     }
 }

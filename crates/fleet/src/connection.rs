@@ -1,0 +1,524 @@
+//! One warm connection to one API server, and requests over it.
+
+use crate::{
+    Cause, ClusterEntry, FleetOptions, Impersonation, Kubeconfig, Stage, UserEntry,
+    cluster::{Bounds, off_thread},
+    credential::{Credential, Presented, impersonate},
+    dial::{self, Dialled},
+    discovery,
+    errors::said,
+    exec::Plugins,
+    tls,
+};
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri,
+    header::{ACCEPT, ETAG, HOST, IF_NONE_MATCH, RETRY_AFTER, USER_AGENT},
+};
+use http_body_util::{BodyExt, Empty};
+use hyper::{
+    body::Incoming,
+    client::conn::{http1, http2},
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use pintle_core::Digest;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{Mutex, Semaphore};
+
+/// Window of one stream and of the connection, in bytes: a page of pods in few round trips.
+const STREAM_WINDOW: u32 = 2 * 1024 * 1024;
+const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
+/// A connection in use that says nothing is asked for a sign of life after this time, and given up after the second.
+const PING_AFTER: Duration = Duration::from_secs(10);
+const PING_WITHIN: Duration = Duration::from_secs(5);
+/// Most bytes of an error's body.
+const STATUS_LIMIT: usize = 64 * 1024;
+/// Without a word of the server's how long to wait.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
+/// How often a busy server is asked again.
+const BUSY_TRIES: u32 = 5;
+
+/// All that decides how a context is reached; while it stays the same, so does the connection.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Profile {
+    server: Uri,
+    pub(crate) cluster: ClusterEntry,
+    pub(crate) user: UserEntry,
+    pub(crate) impersonate: Option<Impersonation>,
+}
+
+impl Profile {
+    /// That of a context.
+    pub(crate) fn of(kubeconfig: &Kubeconfig, name: &str, options: &FleetOptions) -> Result<Self, Cause> {
+        let bad = |why: String| Cause::BadConfig {
+            why,
+            hint: Some("`kubectl config view` shows what belongs together".to_owned()),
+        };
+        let context = kubeconfig.contexts.get(name).ok_or_else(|| bad(format!("context `{name}` is not there")))?;
+        let mut cluster = match kubeconfig.clusters.get(&context.cluster) {
+            Some(cluster) => cluster.clone(),
+            None if context.cluster.is_empty() => return Err(bad("the context names no cluster".to_owned())),
+            None => return Err(bad(format!("its cluster entry `{}` is not there", context.cluster))),
+        };
+        let mut user = match kubeconfig.users.get(&context.user) {
+            Some(user) => user.clone(),
+            None if context.user.is_empty() => UserEntry::default(),
+            None => return Err(bad(format!("its user entry `{}` is not there", context.user))),
+        };
+        if let Some(provider) = &user.auth_provider
+            && user.exec.is_none()
+            && user.token.is_none()
+        {
+            return Err(Cause::BadConfig {
+                why: format!("auth-provider `{provider}` is not supported by Kubernetes any more"),
+                hint: Some("renew the kubeconfig with the cloud's program; it writes an exec plug-in now".to_owned()),
+            });
+        }
+        // Where an entry stands does not change what it says.
+        (cluster.origin, user.origin) = Default::default();
+        let server = server(&cluster.server).map_err(bad)?;
+        let impersonate = options.impersonate.get(name).cloned().or_else(|| user.impersonate.clone());
+        Ok(Self { server, cluster, user, impersonate })
+    }
+}
+
+/// The server's URL; without a scheme it is HTTPS, as with kubectl.
+fn server(text: &str) -> Result<Uri, String> {
+    if text.is_empty() {
+        return Err("its cluster entry has no `server`".to_owned());
+    }
+    let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let uri: Uri = whole.parse().map_err(|_| format!("server `{}` is no URL", said(text)))?;
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err("`server` holds a user or password; they belong into the user entry".to_owned());
+    }
+    match (uri.scheme_str(), uri.host()) {
+        (Some("https" | "http"), Some(host)) if !host.is_empty() => Ok(uri),
+        (Some("https" | "http"), _) => Err(format!("server `{}` names no host", said(text))),
+        _ => Err(format!("server `{}` is neither https nor http", said(text))),
+    }
+}
+
+/// A request.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) accept: &'static str,
+    /// The answer that is known already.
+    pub(crate) etag: Option<&'a str>,
+}
+
+impl Ask<'_> {
+    pub(crate) const JSON: &'static str = "application/json";
+    pub(crate) const ANY: &'static str = "*/*";
+    pub(crate) const TABLE: &'static str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    pub(crate) const METADATA: &'static str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+    pub(crate) const DISCOVERY: &'static str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+        application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+}
+
+/// A good answer.
+pub(crate) struct Answered {
+    pub(crate) body: Vec<u8>,
+    pub(crate) etag: Option<String>,
+    /// 304: what is known already is still so.
+    pub(crate) unchanged: bool,
+}
+
+/// The connection of one context, shared by all calls.
+pub(crate) struct Connection {
+    profile: Profile,
+    options: Arc<FleetOptions>,
+    credential: Credential,
+    turns: Semaphore,
+    warm: Mutex<Option<Warm>>,
+    pub(crate) discovery: discovery::Kept,
+}
+
+/// A connection that is there.
+struct Warm {
+    /// With which certificate of a plug-in it was made.
+    certificate: Option<Digest>,
+    line: Line,
+}
+
+enum Line {
+    Two(http2::SendRequest<Empty<Bytes>>),
+    /// HTTP/1.1 carries one request at a time; those that are free wait here.
+    One(Vec<http1::SendRequest<Empty<Bytes>>>),
+}
+
+/// What one request is sent through.
+enum Sender {
+    Two(http2::SendRequest<Empty<Bytes>>),
+    One(http1::SendRequest<Empty<Bytes>>),
+}
+
+/// Why a try ended without an answer.
+enum Lost {
+    /// A kept connection broke before the server said anything: another one may do.
+    Stale,
+    Cause(Cause),
+}
+
+impl From<Cause> for Lost {
+    fn from(cause: Cause) -> Self {
+        Self::Cause(cause)
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(profile: Profile, options: &Arc<FleetOptions>, plugins: &Plugins) -> Self {
+        Self {
+            credential: Credential::new(&profile, options, plugins),
+            turns: Semaphore::new(options.in_flight.max(1)),
+            profile,
+            options: Arc::clone(options),
+            warm: Mutex::default(),
+            discovery: discovery::Kept::default(),
+        }
+    }
+
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.profile.cluster.server
+    }
+
+    /// The whole body of a JSON answer.
+    pub(crate) async fn get(&self, bounds: &Bounds, ask: Ask<'_>) -> Result<Answered, Cause> {
+        let (answered, cut) = self.ask(bounds, ask, self.options.body_limit).await?;
+        if cut {
+            return Err(Cause::TooLarge { path: ask.path.to_owned(), limit: self.options.body_limit });
+        }
+        Ok(answered)
+    }
+
+    /// The first `limit` bytes of an answer, and whether there were more.
+    pub(crate) async fn get_raw(&self, bounds: &Bounds, ask: Ask<'_>, limit: usize) -> Result<(Vec<u8>, bool), Cause> {
+        self.ask(bounds, ask, limit).await.map(|(answered, cut)| (answered.body, cut))
+    }
+
+    /// Asks until there is an answer: again with a renewed credential after 401, again when a busy server says so.
+    async fn ask(&self, bounds: &Bounds, ask: Ask<'_>, limit: usize) -> Result<(Answered, bool), Cause> {
+        let mut presented = self.credential.present(&self.profile, bounds, None).await?;
+        let (mut renewed, mut busy) = (false, 0);
+        loop {
+            let turn = bounds.stage(Stage::Turn, Instant::now(), bounds.deadline, self.turns.acquire()).await?;
+            let response = self.send(bounds, ask, &presented).await?;
+            let status = response.status();
+            if status.is_success() {
+                let etag = text_of(response.headers(), &ETAG);
+                let (body, cut) = self.body(bounds, ask.path, response, limit).await?;
+                return Ok((Answered { body, etag, unchanged: false }, cut));
+            }
+            if status == StatusCode::NOT_MODIFIED && ask.etag.is_some() {
+                return Ok((Answered { body: Vec::new(), etag: None, unchanged: true }, false));
+            }
+            let headers = response.headers().clone();
+            // The status says enough if its body breaks off.
+            let body =
+                self.body(bounds, ask.path, response, STATUS_LIMIT).await.map(|(body, _)| body).unwrap_or_default();
+            drop(turn);
+            let words = words(&body);
+            if status == StatusCode::UNAUTHORIZED && !renewed && self.credential.can_renew(&self.profile) {
+                renewed = true;
+                presented = self.credential.present(&self.profile, bounds, Some(&presented)).await?;
+                continue;
+            }
+            if let Some(pause) = pause(status, &headers).filter(|_| busy < BUSY_TRIES) {
+                busy += 1;
+                if Instant::now() + pause < bounds.deadline {
+                    let slept = tokio::time::sleep(pause);
+                    bounds.stage(Stage::Answer, Instant::now(), bounds.deadline, slept).await?;
+                    continue;
+                }
+            }
+            return Err(refused(status, ask.path, words));
+        }
+    }
+
+    /// One answer's head; a kept connection that turns out to be dead is replaced once.
+    async fn send(&self, bounds: &Bounds, ask: Ask<'_>, presented: &Presented) -> Result<Sent<'_>, Cause> {
+        let mut tries = 0;
+        loop {
+            let (sender, kept) = self.sender(bounds, presented).await?;
+            match self.send_over(bounds, ask, presented, sender).await {
+                Ok(sent) => return Ok(sent),
+                Err(Lost::Cause(cause)) => return Err(cause),
+                Err(Lost::Stale) if kept && tries < 2 => tries += 1,
+                Err(Lost::Stale) => {
+                    return Err(Cause::Unreachable {
+                        address: self.server().to_owned(),
+                        why: "the connection was closed before an answer came".to_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    async fn send_over(
+        &self,
+        bounds: &Bounds,
+        ask: Ask<'_>,
+        presented: &Presented,
+        sender: Sender,
+    ) -> Result<Sent<'_>, Lost> {
+        let request = self.request(ask, presented, matches!(sender, Sender::Two(_)))?;
+        let answer = async {
+            match sender {
+                Sender::Two(mut line) => {
+                    line.ready().await?;
+                    Ok((line.send_request(request).await?, None))
+                }
+                Sender::One(mut line) => {
+                    line.ready().await?;
+                    Ok((line.send_request(request).await?, Some(line)))
+                }
+            }
+        };
+        let answer: Result<_, hyper::Error> =
+            bounds.stage(Stage::Answer, Instant::now(), bounds.deadline, answer).await?;
+        match answer {
+            Ok((response, line)) => Ok(Sent { response, line, connection: self }),
+            Err(error) => {
+                let (host, _) = dial::endpoint(&self.profile.server);
+                if let Some(cause) = tls::certificate_fault(&error, &host) {
+                    return Err(cause.into());
+                }
+                if error.is_closed() || error.is_canceled() || error.is_incomplete_message() || breaks(&error) {
+                    return Err(Lost::Stale);
+                }
+                Err(Cause::Unreachable { address: self.server().to_owned(), why: said(&dial::deepest(&error)) }.into())
+            }
+        }
+    }
+
+    fn request(&self, ask: Ask<'_>, presented: &Presented, http2: bool) -> Result<Request<Empty<Bytes>>, Cause> {
+        let server = &self.profile.server;
+        let base = server.path().trim_end_matches('/');
+        let authority = server.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+        let path = format!("{base}{}", ask.path);
+        let target =
+            if http2 { format!("{}://{authority}{path}", server.scheme_str().unwrap_or("https")) } else { path };
+        let bad = |what: &str| Cause::BadConfig { why: format!("{what} cannot be sent"), hint: None };
+        let mut request = Request::new(Empty::new());
+        *request.method_mut() = Method::GET;
+        *request.uri_mut() = target.parse().map_err(|_| bad("the path"))?;
+        let headers = request.headers_mut();
+        if !http2 {
+            headers.insert(HOST, HeaderValue::try_from(authority).map_err(|_| bad("the server's name"))?);
+        }
+        headers.insert(ACCEPT, HeaderValue::from_static(ask.accept));
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("pintle/", env!("CARGO_PKG_VERSION"))));
+        if let Some(etag) = ask.etag {
+            headers.insert(IF_NONE_MATCH, HeaderValue::try_from(etag).map_err(|_| bad("the entity tag"))?);
+        }
+        presented.add_to(headers);
+        impersonate(&self.profile, headers)?;
+        Ok(request)
+    }
+
+    /// Something to send a request through, and whether it was kept from before. The first call makes the connection
+    /// while the others wait for it.
+    async fn sender(&self, bounds: &Bounds, presented: &Presented) -> Result<(Sender, bool), Cause> {
+        let certificate = presented.certificate().map(|(certificate, _)| Digest::of(certificate));
+        let (since, until) = (Instant::now(), bounds.connect_by());
+        let mut warm = bounds.stage(Stage::Connect, since, until, self.warm.lock()).await?;
+        if let Some(kept) = warm.as_mut().filter(|kept| kept.certificate == certificate) {
+            match &mut kept.line {
+                Line::Two(line) if !line.is_closed() => return Ok((Sender::Two(line.clone()), true)),
+                Line::Two(_) => {}
+                Line::One(free) => {
+                    while let Some(line) = free.pop() {
+                        if !line.is_closed() {
+                            return Ok((Sender::One(line), true));
+                        }
+                    }
+                    // Known to speak HTTP/1.1: further connections are made beside each other.
+                    drop(warm);
+                    return Ok((self.connect(bounds, presented).await?, false));
+                }
+            }
+        }
+        let sender = self.connect(bounds, presented).await?;
+        let line = match &sender {
+            Sender::Two(line) => Line::Two(line.clone()),
+            Sender::One(_) => Line::One(Vec::new()),
+        };
+        *warm = Some(Warm { certificate, line });
+        Ok((sender, false))
+    }
+
+    async fn connect(&self, bounds: &Bounds, presented: &Presented) -> Result<Sender, Cause> {
+        let profile = &self.profile;
+        let tls = if profile.server.scheme_str() == Some("http") {
+            None
+        } else {
+            let (cluster, user) = (profile.cluster.clone(), profile.user.clone());
+            let certificate = presented.certificate().cloned();
+            Some(off_thread(move || tls::config(&cluster, &user, certificate.as_ref())).await??)
+        };
+        let variable = |names: [&str; 2]| names.iter().find_map(|name| self.options.variable(name)?.to_str());
+        let proxy = dial::proxy(
+            &profile.server,
+            profile.cluster.proxy_url.as_ref().map(pintle_core::Secret::expose),
+            variable(["HTTPS_PROXY", "https_proxy"]),
+            variable(["NO_PROXY", "no_proxy"]),
+        );
+        let expected = profile.cluster.tls_server_name.as_deref();
+        let Dialled { io, http2 } = dial::dial(&profile.server, expected, proxy.as_ref(), tls, bounds).await?;
+        let io = TokioIo::new(io);
+        let (since, until) = (Instant::now(), bounds.connect_by());
+        let lost = |error: hyper::Error| {
+            let (host, _) = dial::endpoint(&profile.server);
+            tls::certificate_fault(&error, &host).unwrap_or_else(|| Cause::Unreachable {
+                address: self.server().to_owned(),
+                why: said(&dial::deepest(&error)),
+            })
+        };
+        // The tasks end with the last sender, or when the server closes.
+        if http2 {
+            let builder = {
+                let mut builder = http2::Builder::new(TokioExecutor::new());
+                builder
+                    .timer(TokioTimer::new())
+                    .initial_stream_window_size(STREAM_WINDOW)
+                    .initial_connection_window_size(CONNECTION_WINDOW)
+                    .keep_alive_interval(PING_AFTER)
+                    .keep_alive_timeout(PING_WITHIN);
+                builder
+            };
+            let (line, task) =
+                bounds.stage(Stage::Handshake, since, until, builder.handshake(io)).await?.map_err(lost)?;
+            tokio::spawn(task);
+            Ok(Sender::Two(line))
+        } else {
+            let (line, task) =
+                bounds.stage(Stage::Handshake, since, until, http1::handshake(io)).await?.map_err(lost)?;
+            tokio::spawn(task);
+            Ok(Sender::One(line))
+        }
+    }
+
+    async fn body(
+        &self,
+        bounds: &Bounds,
+        path: &str,
+        mut sent: Sent<'_>,
+        limit: usize,
+    ) -> Result<(Vec<u8>, bool), Cause> {
+        let hint = sent.response.headers().get(http::header::CONTENT_LENGTH);
+        let hint = hint.and_then(|value| value.to_str().ok()?.parse::<usize>().ok()).unwrap_or(0);
+        let mut whole = Vec::with_capacity(hint.min(limit));
+        let reading = async {
+            while let Some(frame) = sent.response.body_mut().frame().await {
+                let Ok(data) = frame?.into_data() else { continue };
+                let room = limit - whole.len();
+                if data.len() > room {
+                    whole.extend_from_slice(&data[..room]);
+                    return Ok(true);
+                }
+                whole.extend_from_slice(&data);
+            }
+            Ok(false)
+        };
+        let read: Result<bool, hyper::Error> =
+            bounds.stage(Stage::Body, Instant::now(), bounds.deadline, reading).await?;
+        match read {
+            Ok(cut) => {
+                if !cut {
+                    sent.give_back().await;
+                }
+                Ok((whole, cut))
+            }
+            Err(error) => Err(Cause::BadAnswer {
+                path: path.to_owned(),
+                why: format!("it broke off after {} bytes: {}", whole.len(), said(&dial::deepest(&error))),
+            }),
+        }
+    }
+}
+
+/// The head of an answer, with the connection it came over.
+struct Sent<'a> {
+    response: Response<Incoming>,
+    line: Option<http1::SendRequest<Empty<Bytes>>>,
+    connection: &'a Connection,
+}
+
+impl Sent<'_> {
+    fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// Lets another request use the HTTP/1.1 connection, once the answer was read to its end.
+    async fn give_back(self) {
+        let Some(line) = self.line.filter(|line| !line.is_closed()) else { return };
+        if let Some(Warm { line: Line::One(free), .. }) = self.connection.warm.lock().await.as_mut() {
+            free.push(line);
+        }
+    }
+}
+
+/// Whether the connection itself broke, rather than the request.
+fn breaks(error: &hyper::Error) -> bool {
+    let mut next = std::error::Error::source(error);
+    while let Some(error) = next {
+        if error.downcast_ref::<std::io::Error>().is_some() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+fn text_of(headers: &HeaderMap, name: &http::HeaderName) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// How long a busy server asks us to wait; `None` where it is not busy.
+fn pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let told = text_of(headers, &RETRY_AFTER).and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+    match status {
+        StatusCode::TOO_MANY_REQUESTS => Some(told.unwrap_or(BUSY_PAUSE)),
+        StatusCode::SERVICE_UNAVAILABLE => told,
+        _ => None,
+    }
+}
+
+/// The words of a `Status` object, or of whatever answered instead.
+fn words(body: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Status {
+        #[serde(default)]
+        message: String,
+    }
+    match serde_json::from_slice::<Status>(body) {
+        Ok(status) => said(&status.message),
+        Err(_) => said(&String::from_utf8_lossy(body)),
+    }
+}
+
+fn refused(status: StatusCode, path: &str, words: String) -> Cause {
+    let bare = path.split('?').next().unwrap_or(path);
+    match status {
+        StatusCode::UNAUTHORIZED => Cause::Unauthorized { said: words },
+        StatusCode::FORBIDDEN => Cause::Forbidden { said: words },
+        StatusCode::NOT_FOUND => Cause::NotFound { what: said(bare), said: words },
+        StatusCode::GONE => Cause::Gone { said: words },
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            Cause::Busy { status: status.as_u16(), said: words }
+        }
+        _ => Cause::Rejected { status: status.as_u16(), said: words },
+    }
+}
