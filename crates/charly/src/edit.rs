@@ -27,6 +27,7 @@ pub struct Edit {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// sha256 the file must have
+    #[schemars(extend("x-cli" = {"common": true}))]
     pub if_match: Option<String>,
     /// Even if it adds an error
     #[schemars(extend("x-cli" = {"common": true}))]

@@ -24,7 +24,7 @@ const INSTRUCTIONS: &str = "\
 Boxes are container images described in charly.yml, candies are their layers in candy/NAME/charly.yml. Start with \
 box.new.project, then box.new.box, box.new.candy, candy.add-rpm (or -deb, -pac, -aur) and box.add-candy; box.validate \
 names every error with its place. Edits keep comments and layout and answer a diff; `dry_run` only shows it. An edit that \
-adds an error is refused, unless `force` is given. `project` names the folder of a project; calls without it act on the \
+adds an error is refused, unless `force` is given; so is one of a file whose sha256 is not `if_match`. `project` names the folder of a project; calls without it act on the \
 server's folder, or on the project that was made.";
 
 /// The tools that the seed has, with the resources, prompts and completions of projects.

@@ -22,6 +22,8 @@ pub(crate) struct Parameter<'a> {
     pub(crate) required: bool,
     hidden: bool,
     old_names: Vec<String>,
+    /// Flags that take the value from standard input; the first is shown.
+    stdin: Vec<String>,
 }
 
 /// How a value is written.
@@ -94,6 +96,13 @@ pub(crate) fn parameters<'a>(spec: &'a Spec) -> Vec<Parameter<'a>> {
             required: required.contains(name.as_str()),
             hidden: hints["hidden"] == true,
             old_names: Vec::new(),
+            stdin: hints["stdin"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
         };
         if let Some(place) = hints["positional"].as_u64() {
             parameter.positional = true;
@@ -183,7 +192,18 @@ impl Parameter<'_> {
         if let Some(words) = words(scalar) {
             arg = arg.value_parser(PossibleValuesParser::new(words));
         }
-        vec![arg.required(self.required && may_require)]
+        let Some((flag, aliases)) = self.stdin.split_first() else {
+            return vec![arg.required(self.required && may_require)];
+        };
+        let id = self.stdin_id();
+        let arg = if self.required && may_require { arg.required_unless_present(id.clone()) } else { arg };
+        let stdin = Arg::new(id).long(flag.clone()).aliases(aliases.to_vec()).action(ArgAction::SetTrue);
+        vec![arg, stdin.conflicts_with(self.name.to_owned()).help(format!("{} from standard input", self.value_name()))]
+    }
+
+    /// The id of the flag that takes the value from standard input.
+    pub(crate) fn stdin_id(&self) -> String {
+        format!("{}\u{1f}stdin", self.name)
     }
 
     fn help(&self) -> String {

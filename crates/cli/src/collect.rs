@@ -2,7 +2,7 @@
 
 use crate::{
     arguments::{Parameter, Shape, item_schema},
-    value::value_of,
+    value::{read, value_of},
 };
 use clap::{ArgMatches, parser::ValueSource};
 use pintle_core::{Code, Failure, Problem};
@@ -62,6 +62,9 @@ fn typed(parameter: &Parameter<'_>, matches: &ArgMatches) -> Result<Option<Value
             (false, true) => Some(false.into()),
             (false, false) => None,
         });
+    }
+    if given(&parameter.stdin_id()) {
+        return read("-").map(|text| Some(text.into()));
     }
     if !given(parameter.name) {
         return Ok(None);

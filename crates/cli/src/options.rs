@@ -69,7 +69,9 @@ pub fn globals(taken: &BTreeSet<String>, paged: bool) -> Vec<Arg> {
             .hide_possible_values(true),
         switch(QUIET, "quiet", "No progress, no notes"),
         switch(YES, "yes", "Answer every question with yes"),
-        value(DEADLINE, "deadline", "TIME", "Give up after this long, such as 500ms or 1m30s"),
+        value(DEADLINE, "deadline", "TIME", "Give up after this long, such as 500ms or 1m30s")
+            // `-5s` is a wrong time, not an unknown flag
+            .allow_hyphen_values(true),
         value(COLOR, "color", "WHEN", "Colours: auto, always or never")
             .value_parser(PossibleValuesParser::new(["auto", "always", "never"]))
             .hide_possible_values(true),

@@ -176,8 +176,18 @@ pub(crate) fn json(text: &str) -> Result<Value, String> {
 pub(crate) fn read(file: &str) -> Result<String, String> {
     let read = if file == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
     read.map_err(|error| {
+        if file == "-" {
+            return format!("cannot be taken from standard input: {}", why(&error));
+        }
         pintle_core::Failure::io(format!("names a file that cannot be read: `{file}`"), &error).message
     })
+}
+
+fn why(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 /// A JSON object from the text itself, `@FILE` or `@-`.

@@ -196,10 +196,22 @@ fn strip(schema: &mut Value) {
             if hints.is_some_and(|hints| hints[COMMON] == true) {
                 map.shift_remove("description");
             }
+            if let Some(Value::Object(properties)) = map.get_mut("properties") {
+                properties.iter_mut().for_each(|(name, property)| strip_echo(name, property));
+            }
             map.values_mut().for_each(strip);
         }
         Value::Array(items) => items.iter_mut().for_each(strip),
         _ => {}
+    }
+}
+
+/// Drops a description that only repeats the property's name: a model pays for it and learns nothing.
+fn strip_echo(name: &str, property: &mut Value) {
+    let Some(property) = property.as_object_mut() else { return };
+    let echo = |text: &str| text.trim_end_matches('.').eq_ignore_ascii_case(&name.replace('_', " "));
+    if property.get("description").and_then(Value::as_str).is_some_and(echo) {
+        property.shift_remove("description");
     }
 }
 
@@ -222,7 +234,7 @@ mod tests {
         limit: u32,
         /// Where.
         namespace: Option<String>,
-        /// Labels.
+        /// Labels to carry.
         #[serde(default)]
         labels: std::collections::BTreeMap<String, String>,
         #[serde(default)]
@@ -264,7 +276,7 @@ mod tests {
                 "kind": {"description": "Which kind.", "type": "string", "enum": ["round", "flat"]},
                 "limit": {"description": "How many.", "type": "integer", "minimum": 0, "default": 10},
                 "namespace": {"description": "Where.", "type": "string"},
-                "labels": {"description": "Labels.", "type": "object", "additionalProperties": {"type": "string"}},
+                "labels": {"description": "Labels to carry.", "type": "object", "additionalProperties": {"type": "string"}},
                 "inner": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"], "additionalProperties": false},
                 "clusters": {"description": "Names.", "type": "array", "items": {"type": "string"}}
             }, "required": ["kind"], "additionalProperties": false})
@@ -302,7 +314,21 @@ mod tests {
 
     #[test]
     fn what_a_family_explains_once_is_not_told_in_every_tool() {
-        let schema = json!({"properties": {"a": {"type": "string", "description": "A.", "x-cli": {"common": true}}}});
+        let schema =
+            json!({"properties": {"a": {"type": "string", "description": "What a is", "x-cli": {"common": true}}}});
         assert_eq!(for_agents(&schema), json!({"properties": {"a": {"type": "string"}}}));
+    }
+
+    #[test]
+    fn a_description_that_only_repeats_the_name_is_not_told() {
+        let schema = json!({"properties": {
+            "dry_run": {"type": "boolean", "description": "Dry run."},
+            "box": {"type": "object", "description": "Box to build", "properties": {"name": {"description": "Name"}}}
+        }});
+        let told = json!({"properties": {
+            "dry_run": {"type": "boolean"},
+            "box": {"type": "object", "description": "Box to build", "properties": {"name": {}}}
+        }});
+        assert_eq!(for_agents(&schema), told);
     }
 }

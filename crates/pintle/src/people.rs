@@ -120,10 +120,7 @@ fn commands<'a>(toolsets: &'a [Toolset], program: &str, about: &str) -> Commands
 
 fn finish(parsed: Parsed, catalog: impl FnOnce(&Invocation) -> Result<Catalog, Failure>) -> Ended {
     match parsed {
-        Parsed::Help(text) => {
-            Console::of_process(&Options::default()).out(&text);
-            Ok(Exit::Ok.code())
-        }
+        Parsed::Help(text) => told(&Console::of_process(&Options::default()), &text),
         Parsed::Incomplete(text) => {
             Console::of_process(&Options::default()).err(&text);
             Ok(Exit::Usage.code())
@@ -150,11 +147,16 @@ pub(crate) fn root_help(asked: bool) -> Ended {
     let text = command.render_help();
     let text = if console.colors_out() { text.ansi().to_string() } else { text.to_string() };
     if asked {
-        console.out(&text);
-        return Ok(Exit::Ok.code());
+        return told(&console, &text);
     }
     console.err(&text);
     Ok(Exit::Usage.code())
+}
+
+/// Writes help that was asked for; on a full disk that is a failure.
+fn told(console: &Console, text: &str) -> Ended {
+    console.out(text);
+    console.failure().map_or(Ok(Exit::Ok.code()), Err)
 }
 
 /// Every toolset with its tools, for listings; nothing in them is ever called.

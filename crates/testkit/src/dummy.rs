@@ -1,6 +1,6 @@
 //! Any number of plain tools, to see what a longer list costs.
 
-use pintle_core::{BoxFuture, Call, Digest, Effect, Gate, Output, Spec, Stop, Tool, View};
+use pintle_core::{BoxFuture, Call, Digest, Effect, Gate, Lazy, Output, Spec, Stop, Tool, View};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -25,20 +25,22 @@ impl Tool for Dummy {
 #[must_use]
 pub fn dummy_tools(count: usize) -> Vec<Arc<dyn Tool>> {
     let dummy = |number: usize| {
-        let input = json!({
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": "name of the thing"},
-                "namespace": {"type": "string", "description": "namespace; all when absent"},
-                "limit": {"type": "integer", "minimum": 1, "default": 100},
-                "labels": {"type": "object", "additionalProperties": {"type": "string"}},
-                "clusters": {"type": "array", "items": {"type": "string"}}
-            },
-            "additionalProperties": false
-        });
+        let input = || {
+            json!({
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "description": "name of the thing"},
+                    "namespace": {"type": "string", "description": "namespace; all when absent"},
+                    "limit": {"type": "integer", "minimum": 1, "default": 100},
+                    "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+                    "clusters": {"type": "array", "items": {"type": "string"}}
+                },
+                "additionalProperties": false
+            })
+        };
         let description = format!("gives back what it is called with; number {number}");
-        let mut spec = Spec::new(format!("dummy_{number:03}"), description, input, Effect::READ);
-        spec.output = Some(json!({"type": "object"})).into();
+        let mut spec = Spec::new(format!("dummy_{number:03}"), description, Lazy::new(input), Effect::READ);
+        spec.output = Lazy::new(|| Some(json!({"type": "object"})));
         Arc::new(Dummy(spec)) as Arc<dyn Tool>
     };
     (1..=count).map(dummy).collect()

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Show a file of the project.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Cat {
-    /// Path relative to the project
+    /// Path in the project
     #[schemars(extend("x-cli" = {"positional": 1}))]
     path: String,
     /// `base64` for what is no text

@@ -12,20 +12,21 @@ use serde::Deserialize;
 /// Write a file of the project; folders are made. Up to 4 MiB.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct WriteFile {
-    /// Path relative to the project
+    /// Path in the project
     #[schemars(extend("x-cli" = {"positional": 1}))]
     path: String,
     /// Text or base64
+    #[schemars(extend("x-cli" = {"stdin": ["from-stdin", "from-in"]}))]
     content: String,
     /// Of `content`
     #[serde(default)]
     encoding: Encoding,
     /// Octal, such as 0755
     mode: Option<String>,
-    /// Refuse when it is there
+    /// Never overwrite
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     create_only: bool,
-    /// Add at the end
+    /// Append
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     append: bool,
     #[serde(flatten)]

@@ -99,11 +99,13 @@ fn a_reader_that_goes_is_no_failure_and_a_full_disk_is() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
-    let full = File::options().write(true).open("/dev/full").unwrap();
-    let output = home.command(["charly", "box", "cat", "long.txt"]).stdout(full).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(told, "error: writing the answer: no space left on device\n");
+    for words in [&["charly", "box", "cat", "long.txt"][..], &["--help"], &["charly", "--help"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = home.command(words).stdout(full).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert_eq!(told, "error: writing the answer: no space left on device\n", "{words:?}");
+    }
 }
 
 #[test]

@@ -48,6 +48,20 @@ fn old_words_for_commands_and_arguments_still_work() {
 }
 
 #[test]
+fn a_file_is_written_from_standard_input_by_both_names_of_the_flag() {
+    let home = Home::with_project();
+    for flag in ["--from-stdin", "--from-in"] {
+        let text = format!("given by {flag}\nand no newline at the end");
+        home.fed(["charly", "box", "write", "notes.txt", flag], &text).good();
+        assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), text);
+    }
+    let both = home.run(["charly", "box", "write", "notes.txt", "--from-stdin", "--content=x"]);
+    assert_eq!(both.code, 64, "{}", both.err);
+    let neither = home.run(["charly", "box", "write", "notes.txt"]);
+    assert!(neither.code == 64 && neither.err.contains("--content"), "{}", neither.err);
+}
+
+#[test]
 fn ch_159_ch_160_the_project_is_this_folder_or_the_one_that_is_named() {
     let home = Home::with_project();
     let elsewhere = home.path().join("elsewhere");
