@@ -182,7 +182,8 @@ fn load(path: &std::path::Path) -> Option<Approval> {
 
 fn store(path: &std::path::Path, approval: &Approval) -> Result<(), Failure> {
     let bytes = serde_json::to_vec_pretty(approval).map_err(|e| Failure::new(Code::Internal, e.to_string()))?;
-    write_private(path, &bytes).map_err(|error| Failure::io("keeping the proposal", &error))
+    write_private(path, &bytes)
+        .map_err(|error| Failure::io(format!("keeping the proposal in `{}`", path.display()), &error))
 }
 
 /// Eight characters that are not mistaken for each other when read aloud.

@@ -84,7 +84,10 @@ impl Sealer {
             return match create_private(&folder.join(format!("{}-{}", opened.expires, opened.nonce)), b"") {
                 Ok(()) => Ok(()),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(used()),
-                Err(error) => Err(Failure::io(format!("remembering that the {purpose} was used"), &error)),
+                Err(error) => Err(Failure::io(
+                    format!("remembering in `{}` that the {purpose} was used", folder.display()),
+                    &error,
+                )),
             };
         }
         let mut seen = self.used_here.lock().unwrap_or_else(PoisonError::into_inner);

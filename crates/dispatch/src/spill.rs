@@ -20,7 +20,8 @@ pub(crate) fn keep(state: &StateFolder, text: &str, what: &str) -> Result<Resour
     forget_old(&folder);
     let id: String = random::<12>().iter().map(|b| format!("{b:02x}")).collect();
     let path = folder.join(format!("{id}.txt"));
-    write_private(&path, text.as_bytes()).map_err(|error| Failure::io("keeping the whole text", &error))?;
+    write_private(&path, text.as_bytes())
+        .map_err(|error| Failure::io(format!("keeping the whole text in `{}`", path.display()), &error))?;
     Ok(Resource {
         uri: format!("{SCHEME}{id}"),
         name: what.to_owned(),
