@@ -1,12 +1,15 @@
-//! The workspace's own commands: `cargo xtask test|docs|coverage|bench|tools`.
+//! The workspace's own commands: `cargo xtask test|docs|coverage|bench|dist|cluster|tools`.
 //!
 //! Each command is a module; what they share is the place of things (`place`), running a program
 //! (`run`) and the results of the last test run (`results`).
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks on its streams")]
 
 mod bench;
+mod cluster;
 mod coverage;
+mod dist;
 mod docs;
+mod kubectl;
 mod libtest;
 mod place;
 mod results;
@@ -26,6 +29,10 @@ usage: cargo xtask COMMAND
   docs [--check]       write docs/tools from the operations; --check only tells whether they drifted
   coverage [PREFIX…]   list the rows of spec/rows.toml without a passing test that names them
   bench [--json FILE]  measure and print the budgets; [--only WORD] takes lines whose name has WORD
+  dist                 build the static program that is given away, and look at it
+  cluster up [N] [--nodes K]
+                       start N real Kubernetes control planes (one if not said) and print KUBECONFIG=…
+  cluster down         stop them and leave nothing behind
   tools                install the tools of the tests and nothing else
 ";
 
@@ -46,6 +53,8 @@ enum Trouble {
     Start { program: String, source: std::io::Error },
     #[error("`{command}` failed ({status}){detail}")]
     Failed { command: String, status: String, detail: String },
+    #[error("{0}")]
+    Missing(String),
     #[error("{0}")]
     Other(String),
 }
@@ -83,10 +92,13 @@ fn command(arguments: &[String]) -> Result<End, Trouble> {
         "docs" => docs::command(&place, rest),
         "coverage" => coverage::command(&place, rest),
         "bench" => bench::command(&place, rest),
+        "cluster" => cluster::command(&place, rest),
+        "dist" => {
+            nothing_more(name, rest)?;
+            dist::command(&place)
+        }
         "tools" => {
-            if let Some(extra) = rest.first() {
-                return Err(Trouble::Usage(format!("`tools` takes no argument, got `{extra}`")));
-            }
+            nothing_more(name, rest)?;
             tools::install(&place)?;
             Ok(End::Good)
         }
@@ -95,5 +107,12 @@ fn command(arguments: &[String]) -> Result<End, Trouble> {
             Ok(End::Good)
         }
         other => Err(Trouble::Usage(format!("unknown command `{other}`"))),
+    }
+}
+
+fn nothing_more(name: &str, rest: &[String]) -> Result<(), Trouble> {
+    match rest.first() {
+        Some(extra) => Err(Trouble::Usage(format!("`{name}` takes no argument, got `{extra}`"))),
+        None => Ok(()),
     }
 }

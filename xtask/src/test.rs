@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testcluster::Set;
 
 use crate::libtest::Report;
 use crate::place::Place;
 use crate::results::{Outcome, Results, Tested};
-use crate::{End, Trouble, docs, run, skips, tools};
+use crate::{End, Trouble, cluster, docs, run, skips, tools};
 
 /// A test program that is not done by then hangs: its group is killed and that is a failure.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -24,9 +26,13 @@ pub fn command(place: &Place, filters: &[String]) -> Result<End, Trouble> {
     }
     let whole = filters.is_empty();
     let start = Instant::now();
+    let cancelled = AtomicBool::new(false);
     let mut tests = std::thread::scope(|scope| {
+        // whoever leaves early does not wait for the long build
+        let _cancel = Cancel(&cancelled);
         // downloads mostly wait, compiling mostly computes
         let installing = scope.spawn(|| tools::install(place));
+        let clusters = scope.spawn(|| cluster::for_tests(place, whole, &cancelled));
         let mut tests = Vec::new();
         if whole {
             tests.push(formatted(place)?);
@@ -35,7 +41,21 @@ pub fn command(place: &Place, filters: &[String]) -> Result<End, Trouble> {
         let built = built(place)?;
         installing.join().map_err(|_| Trouble::Other("installing the tools panicked".into()))??;
         match built {
-            Some(programs) => tests.extend(run_all(place, &programs, filters)?),
+            Some(programs) => {
+                let clusters = match clusters.join().map_err(|_| Trouble::Other("starting clusters panicked".into()))? {
+                    Ok(clusters) => clusters,
+                    Err(why) => {
+                        tests.push(check("test_clusters_start", Some(&why.to_string())));
+                        None
+                    }
+                };
+                let given = Given { tools: place.tools.clone(), skips: place.own().join("skips.tsv"), clusters };
+                tests.extend(run_all(place, &programs, &given, filters)?);
+                if let Some(clusters) = given.clusters {
+                    let failure = clusters.stop().err().map(|why| why.to_string());
+                    tests.push(check("test_clusters_stop_and_leave_nothing", failure.as_deref()));
+                }
+            }
             None => tests.push(check("cargo_build", Some("the workspace does not compile"))),
         }
         Ok::<_, Trouble>(tests)
@@ -49,6 +69,33 @@ pub fn command(place: &Place, filters: &[String]) -> Result<End, Trouble> {
     keep(place, whole, &tests)?;
     tell(&tests, start.elapsed());
     Ok(if tests.iter().any(|test| test.outcome == Outcome::Failed) { End::Bad } else { End::Good })
+}
+
+/// Cancels when it goes.
+struct Cancel<'a>(&'a AtomicBool);
+
+impl Drop for Cancel<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What every test program is told of its surroundings.
+struct Given {
+    tools: PathBuf,
+    /// Where tests tell that they skip.
+    skips: PathBuf,
+    /// The clusters that all tests share.
+    clusters: Option<Set>,
+}
+
+impl Given {
+    fn to(&self, command: &mut Command) {
+        command.env("PINTLE_TOOLS", &self.tools).env("PINTLE_SKIPS", &self.skips);
+        if let Some(clusters) = &self.clusters {
+            command.env("PINTLE_TEST_CLUSTERS", clusters.kubeconfig());
+        }
+    }
 }
 
 /// A check of the workspace as a test; it failed when there is a reason.
@@ -109,10 +156,6 @@ struct Programs {
 /// Builds everything; none when something does not compile (cargo has told what).
 fn built(place: &Place) -> Result<Option<Programs>, Trouble> {
     let mut cargo = run::cargo(&place.root);
-    if !run::loud(cargo.args(["build", "--release", "--locked", "--workspace", "--bins"]))? {
-        return Ok(None);
-    }
-    let mut cargo = run::cargo(&place.root);
     cargo.args(["test", "--release", "--locked", "--workspace", "--no-run"]);
     cargo.arg("--message-format=json-render-diagnostics");
     println!("$ {}", run::shown(&cargo));
@@ -164,17 +207,16 @@ fn package_name(id: &str) -> String {
     }
 }
 
-fn run_all(place: &Place, programs: &Programs, filters: &[String]) -> Result<Vec<Tested>, Trouble> {
+fn run_all(place: &Place, programs: &Programs, given: &Given, filters: &[String]) -> Result<Vec<Tested>, Trouble> {
     let own = place.own();
     std::fs::create_dir_all(&own).map_err(Trouble::file("make", &own))?;
-    let skips = own.join("skips.tsv");
     // left over from a run that was broken off
-    skips::take(&skips)?;
+    skips::take(&given.skips)?;
     let mut tests = Vec::new();
     for program in &programs.tests {
-        tests.extend(run_one(place, programs, program, &skips, filters)?);
+        tests.extend(run_one(place, programs, program, given, filters)?);
     }
-    tests.extend(doc_tests(place, &skips, filters)?);
+    tests.extend(doc_tests(place, given, filters)?);
     Ok(tests)
 }
 
@@ -182,7 +224,7 @@ fn run_one(
     place: &Place,
     programs: &Programs,
     program: &Program,
-    skips: &Path,
+    given: &Given,
     filters: &[String],
 ) -> Result<Vec<Tested>, Trouble> {
     let mut command = Command::new(&program.executable);
@@ -191,9 +233,8 @@ fn run_one(
         .current_dir(&program.manifest_dir)
         .env("CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .env("CARGO_MANIFEST_DIR", &program.manifest_dir)
-        .env("CARGO_PKG_NAME", &program.package)
-        .env("PINTLE_TOOLS", &place.tools)
-        .env("PINTLE_SKIPS", skips);
+        .env("CARGO_PKG_NAME", &program.package);
+    given.to(&mut command);
     for (name, path) in programs.bins.get(&program.package).into_iter().flatten() {
         command.env(format!("CARGO_BIN_EXE_{name}"), path);
     }
@@ -210,7 +251,7 @@ fn run_one(
         }
         Some(_) => {}
     }
-    skips::apply(&mut tests, skips::take(skips)?, &program.package, &program.target);
+    skips::apply(&mut tests, skips::take(&given.skips)?, &program.package, &program.target);
     tell_program(&program.package, &program.target, &tests, start.elapsed());
     if Results::counts(&tests).1 > 0 {
         println!("{}", output.trim_end());
@@ -250,14 +291,13 @@ fn judge(output: &str, package: &str, target: &str) -> Vec<Tested> {
 }
 
 /// Runs the examples in doc comments; cargo prints one section a crate.
-fn doc_tests(place: &Place, skips: &Path, filters: &[String]) -> Result<Vec<Tested>, Trouble> {
+fn doc_tests(place: &Place, given: &Given, filters: &[String]) -> Result<Vec<Tested>, Trouble> {
     let mut cargo = run::cargo(&place.root);
     cargo
         .args(["test", "--release", "--locked", "--workspace", "--doc", "--no-fail-fast", "--"])
         .args(filters)
-        .env("CARGO_TERM_COLOR", "never")
-        .env("PINTLE_TOOLS", &place.tools)
-        .env("PINTLE_SKIPS", skips);
+        .env("CARGO_TERM_COLOR", "never");
+    given.to(&mut cargo);
     let start = Instant::now();
     println!("$ {}", run::shown(&cargo));
     let ended = run::bounded(&mut cargo, PROGRAM_LIMIT, None)?;
@@ -268,7 +308,7 @@ fn doc_tests(place: &Place, skips: &Path, filters: &[String]) -> Result<Vec<Test
     if !good && Results::counts(&tests).1 == 0 {
         tests.push(check("cargo_test_doc", Some("`cargo test --doc` failed though no example did")));
     }
-    skips::apply(&mut tests, skips::take(skips)?, "xtask", "doc");
+    skips::apply(&mut tests, skips::take(&given.skips)?, "xtask", "doc");
     tell_program("all crates", "doc", &tests, start.elapsed());
     if !good {
         println!("{}", output.trim_end());

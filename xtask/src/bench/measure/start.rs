@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::Trouble;
 use crate::bench::http::megabytes;
 use crate::bench::stdio::{Session, clean, modern, resident};
 use crate::bench::{Bench, Line, Samples};
 use crate::run;
+use crate::{Trouble, dist};
 
 const RUNS: usize = 15;
 /// A rival that starts slowly is started less often.
@@ -113,17 +113,19 @@ pub fn exit(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
 }
 
 pub fn binary(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
-    let mut line = Line::new("binary, profile release", "MB", megabytes(&bench.pintle())?).budget(25.0);
+    let dist = dist::program(bench.place);
+    let mut line = if dist.is_file() {
+        Line::new("binary, static", "MB", megabytes(&dist)?).budget(25.0)
+    } else {
+        // minutes of linking are not worth every run of the benchmark
+        println!("binary, static: `cargo xtask dist` has not built it");
+        Line::new("binary, profile release", "MB", megabytes(&bench.pintle())?)
+    };
     if let Some(program) = bench.rival("kubernetes-mcp-server") {
         let program = std::fs::canonicalize(&program).map_err(Trouble::file("find", &program))?;
         line = line.rival("kubernetes-mcp-server", Some(megabytes(&program)?));
     }
-    let mut lines = vec![line];
-    let dist = bench.place.target.join("dist/pintle");
-    if dist.is_file() {
-        lines.push(Line::new("binary, profile dist", "MB", megabytes(&dist)?).budget(25.0));
-    }
-    Ok(lines)
+    Ok(vec![line])
 }
 
 pub fn quickstart(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
