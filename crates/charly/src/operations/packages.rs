@@ -8,6 +8,64 @@ use crate::{
 use pintle_core::{Failure, Prepared};
 use pintle_yaml::{Node, Segment, Yaml};
 
+/// One operation that adds packages of one family; the four differ in nothing but the words.
+macro_rules! operation {
+    ($(#[$about:meta])* $type:ident, $name:literal, $older:literal, $family:literal) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
+        pub(crate) struct $type {
+            /// Candy
+            #[schemars(extend("x-cli" = {"positional": 1}))]
+            name: String,
+            /// Packages
+            #[schemars(length(min = 1), extend("x-cli" = {"positional": 2}))]
+            packages: Vec<String>,
+            #[serde(flatten)]
+            edit: $crate::edit::Edit,
+        }
+
+        impl pintle_core::Change for $type {
+            type Host = $crate::host::Host;
+            type Ready = $crate::edit::Ready;
+            type Answer = $crate::edit::Edited;
+            const NAME: &'static str = $name;
+            const WORST: pintle_core::Effect = pintle_core::Effect::WRITE.idempotent();
+            const ALIASES: &'static [&'static str] = &[$older];
+            const SPELLINGS: pintle_core::Spellings =
+                pintle_core::Spellings { singles: &["packages"], ..pintle_core::Spellings::NONE };
+
+            async fn prepare(
+                self,
+                host: &Self::Host,
+                _: &pintle_core::Call,
+            ) -> Result<pintle_core::Prepared<Self::Ready>, pintle_core::Stop> {
+                let host = host.clone();
+                let work = move || {
+                    $crate::operations::packages::prepare(
+                        &host,
+                        Self::NAME,
+                        $family,
+                        &self.name,
+                        &self.packages,
+                        self.edit,
+                    )
+                };
+                Ok($crate::host::off_thread(work).await?)
+            }
+
+            async fn commit(
+                host: &Self::Host,
+                ready: Self::Ready,
+                permit: &pintle_core::Permit,
+                call: &pintle_core::Call,
+            ) -> Result<Self::Answer, pintle_core::Stop> {
+                $crate::edit::commit(host, ready, permit, call).await
+            }
+        }
+    };
+}
+pub(crate) use operation;
+
 /// Adds packages to a candy, those it has apart.
 pub(crate) fn prepare(
     host: &Host,
