@@ -72,7 +72,7 @@ fn up(place: &Place, wanted: &Wanted) -> Result<End, Trouble> {
     if let Some(running) = Set::found(&folder)? {
         if running.contexts().len() != wanted.clusters || running.state().nodes != wanted.nodes {
             return Err(Trouble::Other(format!(
-                "{} clusters of {} nodes run already: end them by `cargo xtask cluster down`",
+                "another set runs already, of {} with {} nodes each: end it by `cargo xtask cluster down`",
                 running.contexts().len(),
                 running.state().nodes
             )));

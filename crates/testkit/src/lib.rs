@@ -4,10 +4,13 @@
 //! official conformance suite wants to see. Both are ordinary toolsets: their calls go down the same path as any other,
 //! and the binary `mcp-fixture` serves them through the same door as the product.
 
+pub mod cluster;
 mod dummy;
 mod fixture;
+mod skip;
 mod trial;
 
 pub use dummy::dummy_tools;
 pub use fixture::fixture_toolset;
+pub use skip::skip;
 pub use trial::{World, trial_toolset};
