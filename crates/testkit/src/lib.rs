@@ -2,11 +2,13 @@
 //!
 //! [`trial_toolset`] has one operation of each shape that is hard to serve right. [`fixture_toolset`] has what the
 //! official conformance suite wants to see. Both are ordinary toolsets: their calls go down the same path as any other,
-//! and the binary `mcp-fixture` serves them through the same door as the product.
+//! and the binary `mcp-fixture` serves them through the same door as the product. [`kube`] is a Kubernetes API server
+//! that is not there; `fake-kube` serves it to other programs.
 
 pub mod cluster;
 mod dummy;
 mod fixture;
+pub mod kube;
 mod skip;
 mod trial;
 
