@@ -18,12 +18,39 @@ pub(crate) struct Frame {
     pub(crate) id: NodeId,
     /// The key whose value comes next.
     pub(crate) key: Option<NodeId>,
-    /// Keys so far.
+    /// Keys so far, of a map that is not small.
     seen: HashMap<String, NodeId>,
     /// Nodes below, aliases expanded, itself included.
     weight: usize,
     /// Levels below, aliases expanded, itself included.
     height: usize,
+}
+
+/// A map with fewer keys is looked through for a key that is there twice: most are small, and a table for each of them
+/// costs more than it saves.
+const SMALL: usize = 12;
+
+impl Frame {
+    /// The key of this text that the map has already; else `id` is that key from now on.
+    fn earlier(&mut self, nodes: &[NodeData], id: NodeId, text: &str) -> Option<NodeId> {
+        let Body::Mapping(entries) = &nodes[self.id].body else { return None };
+        let of = |key: NodeId| match &nodes[key].body {
+            Body::Scalar { text, .. } => text.as_str(),
+            _ => "",
+        };
+        if entries.len() < SMALL {
+            return entries.iter().map(|(key, _)| *key).find(|key| of(*key) == text);
+        }
+        if self.seen.is_empty() {
+            // From the last to the first, so that of two the first one stays.
+            self.seen.extend(entries.iter().rev().map(|(key, _)| (of(*key).to_owned(), *key)));
+        }
+        let earlier = self.seen.get(text).copied();
+        if earlier.is_none() {
+            self.seen.insert(text.to_owned(), id);
+        }
+        earlier
+    }
 }
 
 /// Makes the tree of one text from the parser's events.
@@ -312,7 +339,7 @@ impl<'t> Builder<'t> {
                 self.problem(start, "a key is missing before the colon");
                 return;
             }
-            Body::Scalar { text, .. } => text.clone(),
+            Body::Scalar { text, .. } => text,
             Body::Alias { name, .. } => {
                 let message = format!("alias `*{name}` cannot be a key");
                 self.problem(start, message).hint = Some("write the key out".to_owned());
@@ -325,14 +352,9 @@ impl<'t> Builder<'t> {
                 return;
             }
         };
-        let earlier = self.stack.last_mut().and_then(|f| {
-            let earlier = f.seen.get(&text).copied();
-            if earlier.is_none() {
-                f.seen.insert(text.clone(), id);
-            }
-            earlier
-        });
+        let earlier = self.stack.last_mut().and_then(|frame| frame.earlier(&self.nodes, id, text));
         if let Some(earlier) = earlier {
+            let text = text.clone();
             let other = self.lines.place(self.text, self.nodes[earlier].start);
             let message = format!("key `{text}` is there twice, also at {other}");
             self.problem(start, message).hint = Some("remove one of them".to_owned());

@@ -108,6 +108,23 @@ fn integers_stay_exact_and_what_json_cannot_hold_becomes_text() {
 }
 
 #[test]
+fn a_key_of_a_large_map_is_found_twice_too_wherever_it_stands() {
+    let large: String = (0..40).map(|number| format!("k{number}: {number}\n")).collect();
+    assert_eq!(
+        problems(&format!("{large}k3: x\nk39: y\nnew: 1\nk3: z\nnew: 2\n")),
+        [
+            "41:1: key `k3` is there twice, also at 4:1",
+            "42:1: key `k39` is there twice, also at 40:1",
+            "44:1: key `k3` is there twice, also at 4:1",
+            "45:1: key `new` is there twice, also at 43:1",
+        ]
+    );
+    let early: String = format!("k0: x\nk0: y\n{large}");
+    assert_eq!(problems(&early).len(), 2);
+    assert!(problems(&early).iter().all(|problem| problem.ends_with("also at 1:1")), "{:?}", problems(&early));
+}
+
+#[test]
 fn every_problem_of_a_text_is_found_in_one_go() {
     let text = "a: 1\nb: !thing x\na: 2\nc: {k: 1, \"k\": 2}\n? [x]\n: y\nd: 1e400\n\
         e: !!int x\nf: !!map [1]\n: z\ng: [1, &s 2, *s]\n";
