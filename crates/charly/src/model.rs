@@ -12,7 +12,6 @@ pub mod shapes;
 pub mod source;
 pub mod steps;
 pub mod validate;
-pub mod verbs;
 
 pub use compare::added;
 pub use nodes::{Child, Content, Entity, EntityKind, Model};

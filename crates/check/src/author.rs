@@ -113,6 +113,14 @@ mod tests {
     }
 
     #[test]
+    fn ch_088_a_method_with_a_typo_has_the_near_one_first() {
+        let document = Document::parse("a: {check: x, mcp: list-tool}", Limits::default()).unwrap();
+        let (name, body) = document.root().entries().next().unwrap();
+        let hint = validate_step(name, body, &Registry::new())[0].hint.clone().unwrap();
+        assert!(hint.starts_with("did you mean `list-tools`? methods: ping, servers, "), "{hint}");
+    }
+
+    #[test]
     fn ch_092_rules_hold_for_steps_from_a_label() {
         let told = read_labelled_step("a", &json!({"check": "x", "mcp": "call"}), &Registry::new()).unwrap_err();
         assert_eq!(told, "mcp: call requires modifier \"tool\"");
@@ -142,11 +150,47 @@ mod tests {
         assert_eq!(problems("a: {run: x, mkdir: /srv, mode: '0755'}"), [""; 0]);
         assert_eq!(problems("a: {check: x, mkdir: /srv}"), ["`mkdir` acts and asserts nothing"]);
         assert_eq!(problems("a: {run: x, copy: a}"), ["copy: requires modifier \"to\""]);
+        assert_eq!(problems("a: {run: x, copy: etc/x, to: /etc/x, mode: '0644'}"), [""; 0]);
+        assert_eq!(problems("a: {run: x, copy: ../a, to: /a}"), ["copy: `../a` must lie in the folder of the candy"]);
+        assert_eq!(problems("a: {run: x, copy: a, to: a}"), ["to: `a` is no absolute path without `..`"]);
+        assert_eq!(problems("a: {run: x, mkdir: etc}"), ["mkdir: `etc` is no absolute path without `..`"]);
+        assert_eq!(
+            problems("a: {run: x, mkdir: [/a, ~/b, '$HOME/c', /d/../e]}"),
+            ["mkdir: `/d/../e` is no absolute path without `..`"]
+        );
         assert_eq!(problems("a: {check: x, plugin: mcp, plugin_input: {method: call, tool: t}}"), [""; 0]);
         assert_eq!(
             problems("a: {check: x, plugin: mcp, plugin_input: {method: call}}"),
             ["mcp: call requires modifier \"tool\""]
         );
         assert_eq!(problems("a: {check: x, service: nginx, running: true}"), [""; 0]);
+        assert_eq!(problems("a: {run: x, command: make, run_as: root, cache: /c, mode: '0755'}"), [""; 0]);
+        assert_eq!(
+            problems("a: {check: x, command: make, cache: /c}"),
+            ["field `cache` belongs to the verb `cmd`, not to `command`"]
+        );
+    }
+
+    #[test]
+    fn the_text_of_a_shell_may_have_its_own_dollar_and_brace() {
+        assert_eq!(problems("a: {run: x, cmd: 'echo ${#all[@]} ${A:-b}'}"), [""; 0]);
+        assert_eq!(problems("a: {check: x, command: 'echo ${#all[@]}'}"), [""; 0]);
+        assert_eq!(problems("a: {check: x, mcp: call, tool: '${#all}'}").len(), 1);
+    }
+
+    #[test]
+    fn ch_093_a_step_without_verb_takes_no_unknown_field_either() {
+        assert_eq!(problems("a: {agent-check: look around, tag: slow}"), [""; 0]);
+        assert_eq!(problems("a: {agent-check: look around, http: 'http://x', status: 200}"), [""; 0]);
+        assert_eq!(problems("a: {include: '@github.com/o/r:v1'}"), [""; 0]);
+        assert_eq!(problems("a: {agent-run: look around, contxt: [deploy]}"), ["unknown field `contxt`"]);
+        assert_eq!(problems("a: {include: other, mcp: ping}"), ["`a` includes a plan, and cannot have the verb `mcp`"]);
+    }
+
+    #[test]
+    fn ch_016_contexts_are_a_list() {
+        assert_eq!(problems("a: {check: x, file: /x, context: deploy}"), ["context must be a list, not one word"]);
+        assert_eq!(problems("a: {check: x, file: /x, context: [build, deploy, runtime]}"), [""; 0]);
+        assert_eq!(problems("a: {check: x, file: /x, context: [depoly]}"), ["unknown context `depoly`"]);
     }
 }

@@ -34,7 +34,11 @@ impl Pattern {
             })?;
             return Ok(Self { machine: Some(machine).into(), ..pattern });
         }
-        regex_syntax::parse(source).map_err(|error| last_line(&error.to_string()))?;
+        if has_names_or_flags(source) {
+            regex_syntax::parse(source).map_err(|error| last_line(&error.to_string()))?;
+        } else {
+            regex_syntax::ast::parse::Parser::new().parse(source).map_err(|error| last_line(&error.to_string()))?;
+        }
         Ok(pattern)
     }
 
@@ -59,6 +63,12 @@ impl Pattern {
     }
 }
 
+/// Whether more than the grammar decides if an expression is right: the names of Unicode classes (`\pL`), and what flags
+/// such as `(?-u)` allow. Looking into those means to build every class, and `\w` alone has hundreds of ranges.
+fn has_names_or_flags(source: &str) -> bool {
+    ["\\p", "\\P", "(?"].iter().any(|mark| source.contains(mark))
+}
+
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.source, f)
@@ -79,6 +89,10 @@ mod tests {
         assert_eq!(Pattern::new("(").unwrap_err(), "unclosed group");
         assert_eq!(Pattern::new("a{2,1}").unwrap_err().lines().count(), 1);
         assert!(Pattern::new("(?:x{1000}){1000}").unwrap_err().contains("bytes"));
+        assert_eq!(Pattern::new(r"\pY").unwrap_err(), "Unicode property not found");
+        assert_eq!(Pattern::new(r"(?-u)\xff").unwrap_err(), "pattern can match invalid UTF-8");
+        assert_eq!(Pattern::new("[z-a]").unwrap_err(), "invalid character class range, the start must be <= the end");
+        assert!(Pattern::new(r"\w+ \d").unwrap().is_match("say 1"));
         assert!(Pattern::new("v[0-9]+").unwrap().is_match("at v12."));
         assert!(!Pattern::new("${NAME}(").unwrap().is_match("anything"));
     }

@@ -107,24 +107,6 @@ pub fn check(shape: Shape, file: &str, word: &str, value: Node<'_>, report: &mut
     }
 }
 
-/// Whether a text is a duration such as `1m30s` or `500ms`, above zero.
-#[must_use]
-pub fn is_duration(text: &str) -> bool {
-    let mut rest = text;
-    let mut above_zero = false;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let Ok(number) = rest[..digits].parse::<f64>() else { return false };
-        rest = &rest[digits..];
-        let Some(unit) = ["ms", "us", "ns", "h", "m", "s"].iter().find(|unit| rest.starts_with(**unit)) else {
-            return false;
-        };
-        rest = &rest[unit.len()..];
-        above_zero |= number > 0.0;
-    }
-    above_zero
-}
-
 struct Judge<'j> {
     file: &'j str,
     word: &'j str,
@@ -433,16 +415,6 @@ mod tests {
         let mut report = Report::default();
         check(shape, "f", "w", document.root(), &mut report);
         report.errors.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn ch_074_durations_have_units_and_are_above_zero() {
-        for text in ["30s", "1m30s", "500ms", "1.5h", "2m"] {
-            assert!(is_duration(text), "{text}");
-        }
-        for text in ["", "30", "0s", "s", "1x", "1m30", "-1s", "1 s", "soon"] {
-            assert!(!is_duration(text), "{text}");
-        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::{
     host::{Inside, PROJECT_FILE},
     version::{CalVer, version},
 };
+use pintle_check::Registry;
 use pintle_yaml::Node;
 use std::collections::HashMap;
 
@@ -33,10 +34,11 @@ pub fn validate(sources: &[Source]) -> (Model<'_>, Report) {
         }
     }
     unique_names(&model, &mut report);
+    let registry = Registry::new();
     for entity in &model.entities {
         judge_name(entity, &mut report);
         judge_fields(entity, &mut report);
-        let probes = judge_steps(entity, &mut report);
+        let probes = judge_steps(entity, &registry, &mut report);
         match entity.kind {
             EntityKind::Box => judge_box(&model, entity, &mut report),
             EntityKind::Candy => judge_candy(&model, entity, probes, &mut report),
@@ -222,13 +224,13 @@ fn judge_fields(entity: &Entity<'_>, report: &mut Report) {
     }
 }
 
-/// Judges the steps; gives how many of them assert something by a verb.
-fn judge_steps(entity: &Entity<'_>, report: &mut Report) -> usize {
+/// Judges the steps; gives how many of them assert something.
+fn judge_steps(entity: &Entity<'_>, registry: &Registry, report: &mut Report) -> usize {
     let mut probes = 0;
     let mut ids: HashMap<&str, Node<'_>> = HashMap::new();
     for (child, keyword, node) in entity.steps() {
-        let judged = steps::check(entity.file, child.name, keyword, node, report);
-        probes += usize::from(judged.probes);
+        report.errors.extend(steps::problems(entity.file, child.key, node, registry));
+        probes += usize::from(keyword == "check");
         let id = node.get("id").and_then(Node::source_text).unwrap_or(child.name);
         if let Some(first) = ids.insert(id, child.key) {
             let message = format!("two steps have the id `{id}`, also the one at {}:{}", entity.file, first.pos());

@@ -6,8 +6,9 @@ use pintle_yaml::Node;
 use super::sink::Sink;
 use super::step::Keyword;
 use super::{expect, modifiers};
+use crate::model::Dialect;
 use crate::registry::Registry;
-use crate::verbs::{self, Verb};
+use crate::verbs::{self, Verb, needs};
 
 /// The verb of a step.
 #[derive(Clone, Copy)]
@@ -91,17 +92,48 @@ fn is_shared(word: &str) -> bool {
     Keyword::of(word).is_some() || modifiers::FIELDS.contains(&word) || expect::FIELDS.contains(&word)
 }
 
+/// Refuses what a step without a verb cannot have. Prose for an agent may stand beside a verb, whose fields are the
+/// agent's to read.
+pub(super) fn without_verb(name: Node<'_>, keyword: Keyword, body: Node<'_>, registry: &Registry, sink: &mut Sink<'_>) {
+    let mut verb = None;
+    let mut others = Vec::new();
+    for (key, _) in body.entries().filter(|(key, _)| !is_shared(key.key_text())) {
+        let word = key.key_text();
+        if verbs::find(word).is_none() && !registry.is_foreign(word) {
+            others.push(key);
+        } else if keyword == Keyword::Include {
+            sink.wrong(key, format!("`{}` includes a plan, and cannot have the verb `{word}`", name.key_text()));
+            return;
+        } else {
+            verb = Some(word);
+        }
+    }
+    for key in others.into_iter().filter(|_| verb.is_none()) {
+        let known = modifiers::FIELDS.iter().chain(expect::FIELDS).copied().chain(registry.words());
+        sink.unknown(key, "field", key.key_text(), known);
+    }
+}
+
 /// Refuses what neither all steps nor this verb know.
-pub(super) fn check_fields(body: Node<'_>, verb: Found<'_>, registry: &Registry, sink: &mut Sink<'_>) {
+pub(super) fn check_fields(
+    keyword: Keyword,
+    body: Node<'_>,
+    verb: Found<'_>,
+    registry: &Registry,
+    sink: &mut Sink<'_>,
+) {
     let Found::Known { verb, inner, .. } = verb else { return };
     if verb.takes_any_field() {
         return;
     }
     let long_form = body.get("plugin").is_some();
+    // A `run:` of a box may use what otherwise asserts, and says how, as all its actions do.
+    let builds = keyword == Keyword::Run && sink.dialect == Dialect::Candy;
     for (key, _) in body.entries().chain(inner.entries().filter(|_| long_form)) {
         let word = key.key_text();
         let known = is_shared(word)
             || verb.fields().contains(&word)
+            || (builds && needs::RUNNING.contains(&word))
             || (long_form && matches!(word, "plugin" | "plugin_input" | "method"));
         // A second verb has been told already.
         if known || verbs::find(word).is_some() || registry.is_foreign(word) {

@@ -111,6 +111,10 @@ pub(crate) fn read(body: Node<'_>, sink: &mut Sink<'_>) -> Modifiers {
 
 fn contexts(node: Node<'_>, sink: &mut Sink<'_>) -> Vec<Context> {
     let mut contexts = Vec::new();
+    if let Some(word) = node.source_text().filter(|word| !word.is_empty()) {
+        sink.wrong_hint(node, "context must be a list, not one word", format!("write `context: [{word}]`"));
+        return contexts;
+    }
     for item in sink.list(node, "context") {
         let Some(word) = sink.word(item, "context") else { continue };
         match Context::WORDS.iter().find(|(known, _)| *known == word) {

@@ -84,9 +84,9 @@ pub struct Step {
     pub(crate) probe: Arc<dyn Probe>,
     /// Places of the body's nodes, depth first; only where a copy of the step will be made.
     pub(crate) places: Arc<[Place]>,
-    /// Variables without argument that the fields use.
     /// Whether a variable must be known before the step can run.
     pub(crate) is_dynamic: bool,
+    /// Variables without argument that the fields use.
     pub(crate) uses: Vec<(String, Place)>,
     /// The server that `mcp_name` names.
     pub(crate) names_server: Option<(String, Place)>,
@@ -138,20 +138,24 @@ pub(crate) fn read(name: Node<'_>, body: Node<'_>, registry: &Registry, sink: &m
     let (keyword, prose) = keyword(name, body, sink)?;
     let before = sink.count();
     let verb = if keyword.has_verb() { fields::find(name, body, registry, sink) } else { Found::None };
-    fields::check_fields(body, verb, registry, sink);
+    if keyword.has_verb() {
+        fields::check_fields(keyword, body, verb, registry, sink);
+    } else {
+        fields::without_verb(name, keyword, body, registry, sink);
+    }
     let modifiers = modifiers::read(body, sink);
     let expect = expect::read(body, sink);
     let id = match body.get("id") {
         Some(id) => sink.word(id, "id").unwrap_or_default(),
         None => title.to_owned(),
     };
-    let (uses, dynamic) = variables(body, sink);
+    let (uses, dynamic) = variables(body, verb, sink);
     let names_server =
         body.get("mcp_name").and_then(|node| node.source_text().map(|name| (name.to_owned(), sink.place(node))));
     let (word, read) = match verb {
         Found::Known { verb, key, value, inner } => {
             if sink.dialect == Dialect::Candy && verb.is_live() {
-                deploy_only(key, verb.word(), &modifiers, sink);
+                deploy_only(body.get("context").unwrap_or(key), verb.word(), &modifiers, sink);
             }
             if keyword == Keyword::Check && verb.is_action() {
                 sink.wrong_hint(key, format!("`{}` acts and asserts nothing", verb.word()), "use it below `run:`");
@@ -225,11 +229,12 @@ fn keyword(name: Node<'_>, body: Node<'_>, sink: &mut Sink<'_>) -> Option<(Keywo
     found
 }
 
-/// Live verbs need a box that runs.
-fn deploy_only(key: Node<'_>, word: &str, modifiers: &Modifiers, sink: &mut Sink<'_>) {
+/// Live verbs need a box that runs. `at` is what says that there is none.
+fn deploy_only(at: Node<'_>, word: &str, modifiers: &Modifiers, sink: &mut Sink<'_>) {
     let contexts = &modifiers.context;
     if !contexts.is_empty() && !contexts.iter().any(|context| matches!(context, Context::Deploy | Context::Runtime)) {
-        sink.wrong(key, format!("{word}: verb requires context:\"deploy\""));
+        let message = format!("{word}: verb requires context:\"deploy\"");
+        sink.wrong_hint(at, message, "add `deploy` to `context`, or leave `context` out");
     }
 }
 
@@ -240,7 +245,11 @@ pub fn box_skip_text(step: &Step) -> String {
     format!("{}: {method} requires a running container (skip under charly check box)", step.verb)
 }
 
-fn variables(body: Node<'_>, sink: &mut Sink<'_>) -> (Vec<(String, Place)>, bool) {
+/// The variables that the texts of a step use, and whether there are any. In the text of a shell, which a box runs, `${`
+/// may as well be the shell's own.
+fn variables(body: Node<'_>, verb: Found<'_>, sink: &mut Sink<'_>) -> (Vec<(String, Place)>, bool) {
+    let in_shell = sink.dialect == Dialect::Candy
+        && matches!(verb, Found::Known { verb, .. } if verb.is_action() || verb.word() == "command");
     let mut uses = Vec::new();
     let mut dynamic = false;
     places::walk(body, &mut |node| {
@@ -256,6 +265,7 @@ fn variables(body: Node<'_>, sink: &mut Sink<'_>) -> (Vec<(String, Place)>, bool
                     }
                 }
             }
+            Err(_) if in_shell => {}
             Err(why) => sink.wrong(node, why),
         }
     });

@@ -11,6 +11,7 @@ mod snapshot;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use pintle_core::nearest;
 use pintle_yaml::{Node, Place};
 use serde_json::Value;
 
@@ -127,8 +128,13 @@ impl Verb for Mcp {
     fn read(&self, value: Node<'_>, body: Node<'_>, sink: &mut Sink<'_>) -> Option<Read> {
         let word = sink.word(value, "`mcp`")?;
         let Some(definition) = METHODS.iter().find(|definition| definition.word == word) else {
-            let all = METHODS.iter().map(|definition| definition.word).collect::<Vec<_>>().join(", ");
-            sink.wrong_hint(value, format!("mcp: unknown method \"{word}\""), format!("methods: {all}"));
+            let words = || METHODS.iter().map(|definition| definition.word);
+            let all = words().collect::<Vec<_>>().join(", ");
+            let hint = match nearest(&word, words()) {
+                Some(near) => format!("did you mean `{near}`? methods: {all}"),
+                None => format!("methods: {all}"),
+            };
+            sink.wrong_hint(value, format!("mcp: unknown method \"{word}\""), hint);
             return None;
         };
         for field in definition.requires {

@@ -35,6 +35,18 @@ pub(crate) struct Absent {
     /// Fields without which the step makes no sense.
     required: &'static [&'static str],
     kind: Kind,
+    value: Value,
+}
+
+/// What the value of a verb is.
+#[derive(Clone, Copy, PartialEq)]
+enum Value {
+    /// Whatever the verb makes of it.
+    Free,
+    /// An absolute path in the box.
+    InBox,
+    /// A path in the folder of the candy.
+    InCandy,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -73,6 +85,9 @@ impl Verb for Absent {
         if self.kind != Kind::Action || !value.is_sequence() {
             sink.word(value, &format!("`{}`", self.word));
         }
+        if sink.count() == before {
+            self.paths(value, body, sink);
+        }
         for field in self.required {
             if body.get(field).is_none() {
                 sink.wrong(value, format!("{}: requires modifier \"{field}\"", self.word));
@@ -95,16 +110,59 @@ impl Verb for Absent {
     }
 }
 
+impl Absent {
+    /// Paths lie where the verb needs them.
+    fn paths(&self, value: Node<'_>, body: Node<'_>, sink: &mut Sink<'_>) {
+        let items = if value.is_sequence() { value.items().collect() } else { vec![value] };
+        for item in items {
+            match self.value {
+                Value::Free => {}
+                Value::InBox => in_box(self.word, item, sink),
+                Value::InCandy => in_candy(self.word, item, sink),
+            }
+        }
+        if let Some(to) = body.get("to").filter(|_| self.required.contains(&"to")) {
+            in_box("to", to, sink);
+        }
+    }
+}
+
+fn has_parent(path: &str) -> bool {
+    path.split('/').any(|part| part == "..")
+}
+
+fn in_box(what: &str, node: Node<'_>, sink: &mut Sink<'_>) {
+    let Some(text) = sink.word(node, &format!("`{what}`")) else { return };
+    // What a variable or the home folder stands for is known only in the box.
+    let known = !text.starts_with(['~', '$']);
+    if known && !text.starts_with('/') || has_parent(&text) {
+        sink.wrong(node, format!("{what}: `{text}` is no absolute path without `..`"));
+    }
+}
+
+fn in_candy(what: &str, node: Node<'_>, sink: &mut Sink<'_>) {
+    let Some(text) = sink.word(node, &format!("`{what}`")) else { return };
+    if text.starts_with('/') || has_parent(&text) {
+        let message = format!("{what}: `{text}` must lie in the folder of the candy");
+        sink.wrong_hint(node, message, "give a relative path without `..`");
+    }
+}
+
 const fn state(word: &'static str, needs: &'static str, fields: &'static [&'static str]) -> Absent {
-    Absent { word, needs, fields, required: &[], kind: Kind::State }
+    Absent { word, needs, fields, required: &[], kind: Kind::State, value: Value::Free }
 }
 
 const fn live(word: &'static str, needs: &'static str) -> Absent {
-    Absent { word, needs, fields: &[], required: &[], kind: Kind::Live }
+    Absent { word, needs, fields: &[], required: &[], kind: Kind::Live, value: Value::Free }
 }
 
-const fn action(word: &'static str, fields: &'static [&'static str], required: &'static [&'static str]) -> Absent {
-    Absent { word, needs: "a box build", fields, required, kind: Kind::Action }
+const fn action(
+    word: &'static str,
+    value: Value,
+    fields: &'static [&'static str],
+    required: &'static [&'static str],
+) -> Absent {
+    Absent { word, needs: "a box build", fields, required, kind: Kind::Action, value }
 }
 
 pub(crate) const SERVICE: Absent = state("service", "a box with a service manager", &["running", "enabled"]);
@@ -121,13 +179,18 @@ pub(crate) const ADB: Absent = live("adb", "an Android device");
 pub(crate) const APPIUM: Absent = live("appium", "an Appium server");
 pub(crate) const SPICE: Absent = live("spice", "a virtual machine with SPICE");
 pub(crate) const LIBVIRT: Absent = live("libvirt", "a libvirt host");
-pub(crate) const CMD: Absent = action("cmd", ACTION, &[]);
-pub(crate) const MKDIR: Absent = action("mkdir", ACTION, &[]);
-pub(crate) const COPY: Absent = action("copy", &["to", "run_as", "mode", "cache", "env"], &["to"]);
-pub(crate) const WRITE: Absent = action("write", &["content", "run_as", "mode", "cache", "env"], &["content"]);
-pub(crate) const LINK: Absent = action("link", &["target", "run_as", "mode", "cache", "env"], &["target"]);
-pub(crate) const DOWNLOAD: Absent = action("download", &["to", "extract", "run_as", "mode", "cache", "env"], &["to"]);
-pub(crate) const SETCAP: Absent = action("setcap", &["caps", "run_as", "mode", "cache", "env"], &["caps"]);
-pub(crate) const BUILD: Absent = action("build", ACTION, &[]);
+pub(crate) const CMD: Absent = action("cmd", Value::Free, RUNNING, &[]);
+pub(crate) const MKDIR: Absent = action("mkdir", Value::InBox, RUNNING, &[]);
+pub(crate) const COPY: Absent = action("copy", Value::InCandy, &["to", "run_as", "mode", "cache", "env"], &["to"]);
+pub(crate) const WRITE: Absent =
+    action("write", Value::InBox, &["content", "run_as", "mode", "cache", "env"], &["content"]);
+pub(crate) const LINK: Absent =
+    action("link", Value::InBox, &["target", "run_as", "mode", "cache", "env"], &["target"]);
+pub(crate) const DOWNLOAD: Absent =
+    action("download", Value::Free, &["to", "extract", "run_as", "mode", "cache", "env"], &["to"]);
+pub(crate) const SETCAP: Absent =
+    action("setcap", Value::InBox, &["caps", "run_as", "mode", "cache", "env"], &["caps"]);
+pub(crate) const BUILD: Absent = action("build", Value::Free, RUNNING, &[]);
 
-const ACTION: &[&str] = &["run_as", "mode", "cache", "env"];
+/// What every step that is run while a box is built may say about how.
+pub(crate) const RUNNING: &[&str] = &["run_as", "mode", "cache", "env"];
