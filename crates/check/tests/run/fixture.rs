@@ -35,10 +35,9 @@ struct Shared {
 impl Fixture {
     pub async fn start(manner: Manner) -> Self {
         let log = Arc::new(Mutex::new(Vec::new()));
-        let shared = Shared { manner, log: log.clone() };
-        let router = Router::new().route("/mcp", any(answer)).with_state(shared);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
+        let router = router(manner, log.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { address, log }
     }
@@ -55,6 +54,11 @@ impl Fixture {
     pub fn count(&self, method: &str) -> usize {
         self.log().iter().filter(|known| *known == method).count()
     }
+}
+
+/// The fixture's answers, for any listener.
+pub fn router(manner: Manner, log: Arc<Mutex<Vec<String>>>) -> Router {
+    Router::new().route("/mcp", any(answer)).with_state(Shared { manner, log })
 }
 
 async fn answer(State(shared): State<Shared>, method: axum::http::Method, headers: HeaderMap, body: Bytes) -> Response {
