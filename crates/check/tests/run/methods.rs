@@ -313,7 +313,7 @@ async fn noise_is_a_warning_unless_purity_is_asserted() {
 async fn a_first_plan_of_a_server_passes_against_it() {
     let fixture = Fixture::start(Manner::default()).await;
     let limit = std::time::Duration::from_secs(20);
-    let text = pintle_check::init(&fixture.server(), limit, &Default::default()).await.unwrap();
+    let text = pintle_check::init(&fixture.server(), &fixture.server(), limit, &Default::default()).await.unwrap();
     assert_eq!(fixture.count("tools/call"), 0);
     let outcome = plan(&text, RunOptions::default()).await;
     for step in outcome.steps() {

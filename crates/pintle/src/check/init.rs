@@ -36,7 +36,8 @@ pub(super) fn flags() -> Command {
 pub(super) fn command(words: &[String]) -> Ended {
     let Some(matches) = parsed(flags(), "pintle check init", words)? else { return Ok(Exit::Ok.code()) };
     let console = Console::of_process(&Options::default());
-    let (server, redactor) = server::resolved(&server::demanded(&matches)?)?;
+    let written = server::demanded(&matches)?;
+    let (resolved, redactor) = server::resolved(&written)?;
     let limit = super::run::deadline(&matches)?.unwrap_or(LIMIT);
     let out = matches.get_one::<String>("out").map(PathBuf::from);
     let force = matches.get_flag("force");
@@ -48,7 +49,7 @@ pub(super) fn command(words: &[String]) -> Ended {
     let listed = runtime.block_on(async {
         let signals = Signals::listen()?;
         Ok::<_, Failure>(tokio::select! {
-            plan = pintle_check::init(&server, limit, &cancel) => Some(plan),
+            plan = pintle_check::init(&written, &resolved, limit, &cancel) => Some(plan),
             () = signals.twice(cancel.clone(), || {}) => None,
         })
     })?;

@@ -37,6 +37,35 @@ fn over_the_network_too_and_no_tool_is_called() {
 }
 
 #[test]
+fn a_secret_stays_the_reference_that_was_given() {
+    let home = Home::new();
+    let server = fixture::listening(home.path());
+    let header = "Authorization: Bearer ${env:MY_TOKEN}";
+    let run = |words: &[&str]| crate::home::done(home.command(words).env("MY_TOKEN", "hush-hush-hush"));
+    run(&[
+        "check",
+        "init",
+        "--url",
+        &server.url,
+        "--header",
+        header,
+        "--header",
+        "X-Plain: hush-too",
+        "-o",
+        "plan.yml",
+    ])
+    .good();
+    let plan = fs::read_to_string(home.work().join("plan.yml")).unwrap();
+    assert!(plan.contains("Authorization: \"Bearer ${env:MY_TOKEN}\""), "{plan}");
+    assert!(!plan.contains("hush") && !plan.contains("AUTHORIZATION") && !plan.contains("X_PLAIN"), "{plan}");
+    assert!(plan.contains("# headers: the value of X-Plain is not kept"), "{plan}");
+    run(&["check", "fmt", "--check", "plan.yml"]).good();
+    run(&["check", "run", "plan.yml"]).good();
+    let without = home.run(["check", "run", "plan.yml"]);
+    assert!(without.code != 0 && without.out.contains("MY_TOKEN"), "{}{}", without.out, without.err);
+}
+
+#[test]
 fn a_server_that_fails_leaves_no_file() {
     let home = Home::new();
     for (server, code) in [("/no/such/program", 1), ("sh -c 'exit 3'", 2)] {
