@@ -10,7 +10,8 @@ mod sample;
 
 use chromium::Browser;
 use pintle_check::RunOutcome;
-use pintle_check::report::html;
+use pintle_check::report::{Records, html};
+use pintle_core::Redactor;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,27 @@ fn cw_52_page_is_readable_light_dark_and_narrow() {
         return source.left < caret.left && caret.right < source.right;
     })()";
     assert_eq!(browser.eval(caret), json!(true));
+    assert_eq!(browser.troubles, Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn cw_52_history_is_readable_light_dark_and_narrow() {
+    let Some(program) = chromium::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let records = Records::in_folder(folder.path());
+    let mut page = None;
+    for _ in 0..6 {
+        page = Some(records.keep(&sample::run(), &Redactor::new()).unwrap().page);
+    }
+    let mut browser = Browser::open(&program, &page.unwrap());
+    for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)] {
+        browser.look(scheme, width, 1000);
+        assert_eq!(browser.eval(FAINT), json!([]), "{scheme} {width}");
+        let overflow = browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assert_eq!(overflow, json!(0), "{scheme} {width}: the page is wider than the window");
+        keep(&format!("history-{scheme}-{width}"), &browser.picture());
+    }
+    assert_eq!(browser.eval("document.querySelectorAll('rect').length"), json!(6 * sample::run().steps().count()));
     assert_eq!(browser.troubles, Vec::<serde_json::Value>::new());
 }
 

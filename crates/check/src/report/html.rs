@@ -89,7 +89,7 @@ fn head(out: &mut String, run: &RunOutcome, verdict: &Verdict) {
 }
 
 /// A source of a content security policy.
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     format!("sha256-{}", base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text)))
 }
 
@@ -199,7 +199,7 @@ fn open_plan(out: &mut String, number: usize, plan: &PlanOutcome) {
 }
 
 /// Text in HTML, between tags or between double quotes: everything visible, nothing that ends either.
-struct Escaped<'a>(&'a str);
+pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use super::{plans, provider, server, signals::Signals};
 use crate::{Ended, document::parsed};
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser};
-use pintle_check::report::{self, Format, Reports};
+use pintle_check::report::{self, Format, Records, Reports};
 use pintle_check::{Events, PlanSet, RunError, RunOptions, RunOutcome, progress_bar};
 use pintle_cli::{Color, Console, Options, duration};
 use pintle_core::{Code, Exit, Failure, Redactor};
@@ -44,6 +44,12 @@ pub(super) fn flags() -> Command {
         .arg(list("var", "NAME=VALUE", "Another value for a variable of the plans"))
         .arg(switch("reuse-sessions", "Share a session per server between steps"))
         .arg(deadline_flag("End the whole run after this long, such as 30s or 5m"))
+        .arg(
+            value("record", "FOLDER", "Keep a record of the run, and a page of the runs so far [default: .check]")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(".check"),
+        )
         .arg(switch("update-snapshots", "Write snapshots instead of comparing them"))
         .arg(switch("fail-on-skip", "A skipped step fails the run"))
         .arg(
@@ -92,11 +98,24 @@ pub(super) fn command(words: &[String]) -> Ended {
     let set = pintle_check::load(&plans::paths(&matches), &registry).map_err(|error| plans::refused(&error))?;
     known(&options.vars, &set)?;
     reports.probe()?;
+    let records = texts("record").next().map(Records::in_folder);
+    if let Some(records) = &records {
+        records.probe()?;
+    }
     let events: Events = if matches.get_flag("quiet") { Arc::new(|_| {}) } else { progress_bar() };
     let Some(outcome) = carry_out(set, options.clone(), events, &console)? else {
         return Ok(Exit::Interrupted.code());
     };
-    show(&outcome, &reports, &console)?;
+    // A report that cannot be written must not cost the record, nor the other way round.
+    let shown = show(&outcome, &reports, &console);
+    if let Some(records) = &records {
+        // The engine has masked every secret in the outcome.
+        let kept = records.keep(&outcome, &Redactor::new())?;
+        if !matches.get_flag("quiet") {
+            console.err(&format!("recorded; {} shows the last runs\n", kept.page.display()));
+        }
+    }
+    shown?;
     Ok(options.exit(&outcome).code())
 }
 
@@ -107,7 +126,7 @@ pub(crate) fn carry_out(
     events: Events,
     console: &Console,
 ) -> Result<Option<RunOutcome>, Failure> {
-    let runtime = runtime()?;
+    let runtime = if options.jobs > 1 { threads()? } else { runtime()? };
     let cancel = CancellationToken::new();
     let ended = runtime.block_on(async {
         let signals = Signals::listen()?;
@@ -121,13 +140,19 @@ pub(crate) fn carry_out(
     ended
 }
 
-/// What a run and its servers need.
+/// What a run and its servers need. One thread: a step waits for its server, and handing each line of an answer from
+/// one thread to the next would cost more than all that is done with it.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::io("starting", &error))
+    started(&mut tokio::runtime::Builder::new_current_thread())
+}
+
+/// The same for steps that run at once.
+fn threads() -> Result<tokio::runtime::Runtime, Failure> {
+    started(tokio::runtime::Builder::new_multi_thread().worker_threads(2))
+}
+
+fn started(builder: &mut tokio::runtime::Builder) -> Result<tokio::runtime::Runtime, Failure> {
+    builder.enable_all().build().map_err(|error| Failure::io("starting", &error))
 }
 
 fn refused(error: RunError) -> Failure {

@@ -52,6 +52,10 @@ fn every_example_of_the_manual_runs() {
         if plan.contains("PORT:") {
             words.extend(["--var", &var]);
         }
+        if plan.contains("mcp: snapshot") {
+            let first = words.iter().chain(&["--update-snapshots"]);
+            crate::home::done(home.command(first).env("PATH", &path)).good();
+        }
         let ran = crate::home::done(home.command(&words).env("PATH", &path));
         assert_eq!(ran.code, 0, "docs/checks.md:{line}: {}{}", ran.out, ran.err);
         let form = home.run(["check", "fmt", "--check", "plan.yml"]);
@@ -76,6 +80,7 @@ fn every_verb_method_and_matcher_has_an_example() {
         "read",
         "get-prompt",
         "complete",
+        "snapshot",
         "raw",
     ] {
         assert!(plans.contains(&format!("\n  mcp: {method}\n")), "no example of the method {method}");
