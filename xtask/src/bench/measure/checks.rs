@@ -94,7 +94,7 @@ fn beside(
 
 impl Suite<'_> {
     /// The same calls for `mcp-assert`: a file each.
-    fn assertions(&self, program: &Path, folder: &Path) -> Result<impl Fn() -> Command, Trouble> {
+    fn assertions(&self, program: &Path, folder: &Path) -> Result<impl Fn() -> Command + use<>, Trouble> {
         let suite = folder.join("suite");
         fs::create_dir_all(&suite).map_err(Trouble::file("make", &suite))?;
         let server = match &self.address {
