@@ -103,9 +103,11 @@ fn down(place: &Place) -> Result<End, Trouble> {
 }
 
 /// Starts the clusters of a test run, which end with the value; none, after telling why, where tests must do without.
-/// Part of the tests alone does not wait for the program's first build. `cancelled` ends the build.
+/// Part of the tests alone does not wait for the program's first build, but in CI, where nothing may be skipped.
+/// `cancelled` ends the build.
 pub fn for_tests(place: &Place, whole: bool, cancelled: &AtomicBool) -> Result<Option<Set>, Trouble> {
-    if !whole && !program::is_built(place)? {
+    let patient = whole || std::env::var_os("CI").is_some();
+    if !patient && !program::is_built(place)? {
         println!("cluster: not built; tests that need clusters are skipped until `cargo xtask cluster up` was run");
         return Ok(None);
     }
