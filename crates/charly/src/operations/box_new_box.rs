@@ -20,12 +20,12 @@ pub(crate) struct NewBox {
     /// Box
     #[schemars(extend("x-cli" = {"positional": 1}))]
     name: String,
-    /// Image reference, other box, or `scratch`
+    /// Image, other box, or `scratch`
     base: String,
-    /// Candies, in order
+    /// In order
     #[serde(default)]
     candies: Vec<String>,
-    /// Write box/NAME/charly.yml instead
+    /// In box/NAME/charly.yml
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     split: bool,
     #[serde(flatten)]

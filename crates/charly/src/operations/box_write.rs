@@ -21,7 +21,7 @@ pub(crate) struct WriteFile {
     /// Of `content`
     #[serde(default)]
     encoding: Encoding,
-    /// Octal, such as 0755
+    /// Such as 0755
     mode: Option<String>,
     /// Never overwrite
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
