@@ -12,7 +12,7 @@ use testcluster::Set;
 use crate::libtest::Report;
 use crate::place::Place;
 use crate::results::{Outcome, Results, Tested};
-use crate::{End, Trouble, cluster, docs, run, skips, tools};
+use crate::{End, Trouble, cluster, dist, docs, run, skips, tools};
 
 /// A test program that is not done by then hangs: its group is killed and that is a failure.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -39,6 +39,10 @@ pub fn command(place: &Place, filters: &[String]) -> Result<End, Trouble> {
             tests.push(linted(place)?);
         }
         let built = built(place)?;
+        if whole && built.is_some() && std::env::var_os("CI").is_some() {
+            // minutes of linking: for whoever lets a change land, not for everybody's every run
+            tests.push(check("dist_is_static_and_small", dist::build(place)?.as_deref()));
+        }
         installing.join().map_err(|_| Trouble::Other("installing the tools panicked".into()))??;
         match built {
             Some(programs) => {
