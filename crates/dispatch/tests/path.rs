@@ -98,7 +98,12 @@ impl Query for Echo {
             }
             "password" => Ok(Said(json!(format!("got {}", self.password.unwrap_or_default())))),
             "long" => Ok(Said(json!("x".repeat(200_000)))),
-            other => Ok(Said(json!(other))),
+            other => {
+                if let Some(cluster) = other.strip_prefix("reach ") {
+                    call.allows(&Scope::cluster(cluster))?;
+                }
+                Ok(Said(json!(other)))
+            }
         }
     }
 }
@@ -305,6 +310,24 @@ async fn policy_denies_tools_and_scopes() {
     assert_eq!((code(&denied), denied.exit().code()), (Some(Code::Denied), 77));
     assert_eq!(code(&bench.agent("scale_app", json!({"app": "prod-eu", "replicas": 1})).await), Some(Code::Denied));
     assert_eq!(bench.agent("scale_app", json!({"app": "web", "replicas": 1})).await.outcome, Outcome::Ok);
+}
+
+#[tokio::test]
+async fn a_running_read_is_told_where_it_may_read() {
+    let policy = "[[rule]]\ncluster = \"prod*\"\neffect = \"write\"\nconfirm = \"human\"\n\
+        [[rule]]\ncluster = \"prod-eu\"\nallow = false\n[[rule]]\ncluster = \"prod-us\"\nconfirm = \"human\"\n";
+    let bench = Bench::new(Confirm::Human, |s| s.policy = Policy::parse(policy, Path::new("p")).unwrap());
+    let reach = async |cluster: &str| bench.agent("echo", json!({"how": format!("reach {cluster}")})).await;
+    for free in ["dev", "prod-asia"] {
+        assert_eq!(reach(free).await.outcome, Outcome::Ok, "{free}: a rule about writes leaves reads alone");
+    }
+    for (cluster, why) in
+        [("prod-eu", "does not allow echo to read on prod-eu"), ("prod-us", "wants a yes before echo")]
+    {
+        let denied = reach(cluster).await;
+        assert_eq!((code(&denied), denied.exit().code()), (Some(Code::Denied), 77));
+        assert!(denied.failure.as_ref().unwrap().message.contains(why), "{denied:?}");
+    }
 }
 
 #[tokio::test]

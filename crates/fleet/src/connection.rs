@@ -1,18 +1,20 @@
 //! One warm connection to one API server, and requests over it.
 
 use crate::{
-    Cause, ClusterEntry, FleetOptions, Impersonation, Kubeconfig, Stage, UserEntry,
+    Cause, FleetOptions, Stage,
     cluster::{Bounds, off_thread},
     credential::{Credential, Presented, impersonate},
     dial::{self, Dialled},
     discovery,
     errors::said,
     exec::Plugins,
+    fate::{Fate, Watched},
+    profile::Profile,
     tls,
 };
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri,
+    HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
     header::{ACCEPT, ETAG, HOST, IF_NONE_MATCH, RETRY_AFTER, USER_AGENT},
 };
 use http_body_util::{BodyExt, Empty};
@@ -31,76 +33,12 @@ use tokio::sync::{Mutex, Semaphore};
 /// Window of one stream and of the connection, in bytes: a page of pods in few round trips.
 const STREAM_WINDOW: u32 = 2 * 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
-/// A connection in use that says nothing is asked for a sign of life after this time, and given up after the second.
-const PING_AFTER: Duration = Duration::from_secs(10);
-const PING_WITHIN: Duration = Duration::from_secs(5);
 /// Most bytes of an error's body.
 const STATUS_LIMIT: usize = 64 * 1024;
 /// Without a word of the server's how long to wait.
 const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// How often a busy server is asked again.
 const BUSY_TRIES: u32 = 5;
-
-/// All that decides how a context is reached; while it stays the same, so does the connection.
-#[derive(Clone, PartialEq)]
-pub(crate) struct Profile {
-    server: Uri,
-    pub(crate) cluster: ClusterEntry,
-    pub(crate) user: UserEntry,
-    pub(crate) impersonate: Option<Impersonation>,
-}
-
-impl Profile {
-    /// That of a context.
-    pub(crate) fn of(kubeconfig: &Kubeconfig, name: &str, options: &FleetOptions) -> Result<Self, Cause> {
-        let bad = |why: String| Cause::BadConfig {
-            why,
-            hint: Some("`kubectl config view` shows what belongs together".to_owned()),
-        };
-        let context = kubeconfig.contexts.get(name).ok_or_else(|| bad(format!("context `{name}` is not there")))?;
-        let mut cluster = match kubeconfig.clusters.get(&context.cluster) {
-            Some(cluster) => cluster.clone(),
-            None if context.cluster.is_empty() => return Err(bad("the context names no cluster".to_owned())),
-            None => return Err(bad(format!("its cluster entry `{}` is not there", context.cluster))),
-        };
-        let mut user = match kubeconfig.users.get(&context.user) {
-            Some(user) => user.clone(),
-            None if context.user.is_empty() => UserEntry::default(),
-            None => return Err(bad(format!("its user entry `{}` is not there", context.user))),
-        };
-        if let Some(provider) = &user.auth_provider
-            && user.exec.is_none()
-            && user.token.is_none()
-        {
-            return Err(Cause::BadConfig {
-                why: format!("auth-provider `{provider}` is not supported by Kubernetes any more"),
-                hint: Some("renew the kubeconfig with the cloud's program; it writes an exec plug-in now".to_owned()),
-            });
-        }
-        // Where an entry stands does not change what it says.
-        (cluster.origin, user.origin) = Default::default();
-        let server = server(&cluster.server).map_err(bad)?;
-        let impersonate = options.impersonate.get(name).cloned().or_else(|| user.impersonate.clone());
-        Ok(Self { server, cluster, user, impersonate })
-    }
-}
-
-/// The server's URL; without a scheme it is HTTPS, as with kubectl.
-fn server(text: &str) -> Result<Uri, String> {
-    if text.is_empty() {
-        return Err("its cluster entry has no `server`".to_owned());
-    }
-    let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let uri: Uri = whole.parse().map_err(|_| format!("server `{}` is no URL", said(text)))?;
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err("`server` holds a user or password; they belong into the user entry".to_owned());
-    }
-    match (uri.scheme_str(), uri.host()) {
-        (Some("https" | "http"), Some(host)) if !host.is_empty() => Ok(uri),
-        (Some("https" | "http"), _) => Err(format!("server `{}` names no host", said(text))),
-        _ => Err(format!("server `{}` is neither https nor http", said(text))),
-    }
-}
 
 /// A request.
 #[derive(Clone, Copy)]
@@ -155,6 +93,16 @@ enum Line {
 enum Sender {
     Two(http2::SendRequest<Empty<Bytes>>),
     One(http1::SendRequest<Empty<Bytes>>),
+}
+
+/// Since when a connection is there.
+enum Age {
+    /// It was kept from before: it may have died meanwhile.
+    Kept,
+    /// It is one more beside others.
+    Another(Arc<Fate>),
+    /// It is the first: nothing was heard of the server yet but what TLS says.
+    First(Arc<Fate>),
 }
 
 /// Why a try ended without an answer.
@@ -228,6 +176,9 @@ impl Connection {
             let words = words(&body);
             if status == StatusCode::UNAUTHORIZED && !renewed && self.credential.can_renew(&self.profile) {
                 renewed = true;
+                if self.profile.certificate_may_change() {
+                    self.forget().await;
+                }
                 presented = self.credential.present(&self.profile, bounds, Some(&presented)).await?;
                 continue;
             }
@@ -247,16 +198,23 @@ impl Connection {
     async fn send(&self, bounds: &Bounds, ask: Ask<'_>, presented: &Presented) -> Result<Sent<'_>, Cause> {
         let mut tries = 0;
         loop {
-            let (sender, kept) = self.sender(bounds, presented).await?;
-            match self.send_over(bounds, ask, presented, sender).await {
+            let (sender, age) = self.sender(bounds, presented).await?;
+            match self.send_over(bounds, ask, presented, sender, &age).await {
                 Ok(sent) => return Ok(sent),
                 Err(Lost::Cause(cause)) => return Err(cause),
-                Err(Lost::Stale) if kept && tries < 2 => tries += 1,
+                Err(Lost::Stale) if matches!(age, Age::Kept) && tries < 2 => {
+                    tries += 1;
+                    self.forget().await;
+                }
                 Err(Lost::Stale) => {
-                    return Err(Cause::Unreachable {
+                    let told = match &age {
+                        Age::First(fate) | Age::Another(fate) => fate.told().await,
+                        Age::Kept => None,
+                    };
+                    return Err(told.unwrap_or_else(|| Cause::Unreachable {
                         address: self.server().to_owned(),
                         why: "the connection was closed before an answer came".to_owned(),
-                    });
+                    }));
                 }
             }
         }
@@ -268,7 +226,11 @@ impl Connection {
         ask: Ask<'_>,
         presented: &Presented,
         sender: Sender,
+        age: &Age,
     ) -> Result<Sent<'_>, Lost> {
+        // Without TLS nothing was heard of the server yet: the first answer is the sign that there is one.
+        let unheard = matches!(age, Age::First(_)) && self.profile.is_plain();
+        let until = if unheard { bounds.connect_by() } else { bounds.deadline };
         let request = self.request(ask, presented, matches!(sender, Sender::Two(_)))?;
         let answer = async {
             match sender {
@@ -282,8 +244,15 @@ impl Connection {
                 }
             }
         };
-        let answer: Result<_, hyper::Error> =
-            bounds.stage(Stage::Answer, Instant::now(), bounds.deadline, answer).await?;
+        let answer: Result<_, hyper::Error> = match bounds.stage(Stage::Answer, Instant::now(), until, answer).await {
+            Ok(answer) => answer,
+            Err(cause) => {
+                if self.profile.is_plain() && matches!(cause, Cause::TimedOut { .. }) {
+                    self.forget().await;
+                }
+                return Err(cause.into());
+            }
+        };
         match answer {
             Ok((response, line)) => Ok(Sent { response, line, connection: self }),
             Err(error) => {
@@ -324,40 +293,46 @@ impl Connection {
         Ok(request)
     }
 
-    /// Something to send a request through, and whether it was kept from before. The first call makes the connection
+    /// Something to send a request through, and since when it is there. The first call makes the connection
     /// while the others wait for it.
-    async fn sender(&self, bounds: &Bounds, presented: &Presented) -> Result<(Sender, bool), Cause> {
+    async fn sender(&self, bounds: &Bounds, presented: &Presented) -> Result<(Sender, Age), Cause> {
         let certificate = presented.certificate().map(|(certificate, _)| Digest::of(certificate));
         let (since, until) = (Instant::now(), bounds.connect_by());
         let mut warm = bounds.stage(Stage::Connect, since, until, self.warm.lock()).await?;
         if let Some(kept) = warm.as_mut().filter(|kept| kept.certificate == certificate) {
             match &mut kept.line {
-                Line::Two(line) if !line.is_closed() => return Ok((Sender::Two(line.clone()), true)),
+                Line::Two(line) if !line.is_closed() => return Ok((Sender::Two(line.clone()), Age::Kept)),
                 Line::Two(_) => {}
                 Line::One(free) => {
                     while let Some(line) = free.pop() {
                         if !line.is_closed() {
-                            return Ok((Sender::One(line), true));
+                            return Ok((Sender::One(line), Age::Kept));
                         }
                     }
                     // Known to speak HTTP/1.1: further connections are made beside each other.
                     drop(warm);
-                    return Ok((self.connect(bounds, presented).await?, false));
+                    let (sender, fate) = self.connect(bounds, presented).await?;
+                    return Ok((sender, Age::Another(fate)));
                 }
             }
         }
-        let sender = self.connect(bounds, presented).await?;
+        let (sender, fate) = self.connect(bounds, presented).await?;
         let line = match &sender {
             Sender::Two(line) => Line::Two(line.clone()),
             Sender::One(_) => Line::One(Vec::new()),
         };
         *warm = Some(Warm { certificate, line });
-        Ok((sender, false))
+        Ok((sender, Age::First(fate)))
     }
 
-    async fn connect(&self, bounds: &Bounds, presented: &Presented) -> Result<Sender, Cause> {
+    /// Lets the kept connection go; the next request makes another, with the certificates as they are then.
+    async fn forget(&self) {
+        *self.warm.lock().await = None;
+    }
+
+    async fn connect(&self, bounds: &Bounds, presented: &Presented) -> Result<(Sender, Arc<Fate>), Cause> {
         let profile = &self.profile;
-        let tls = if profile.server.scheme_str() == Some("http") {
+        let tls = if profile.is_plain() {
             None
         } else {
             let (cluster, user) = (profile.cluster.clone(), profile.user.clone());
@@ -373,10 +348,11 @@ impl Connection {
         );
         let expected = profile.cluster.tls_server_name.as_deref();
         let Dialled { io, http2 } = dial::dial(&profile.server, expected, proxy.as_ref(), tls, bounds).await?;
-        let io = TokioIo::new(io);
+        let (host, _) = dial::endpoint(&profile.server);
+        let fate = Arc::new(Fate::default());
+        let io = TokioIo::new(Watched::new(io, &fate, host.clone()));
         let (since, until) = (Instant::now(), bounds.connect_by());
         let lost = |error: hyper::Error| {
-            let (host, _) = dial::endpoint(&profile.server);
             tls::certificate_fault(&error, &host).unwrap_or_else(|| Cause::Unreachable {
                 address: self.server().to_owned(),
                 why: said(&dial::deepest(&error)),
@@ -384,25 +360,25 @@ impl Connection {
         };
         // The tasks end with the last sender, or when the server closes.
         if http2 {
-            let builder = {
-                let mut builder = http2::Builder::new(TokioExecutor::new());
-                builder
-                    .timer(TokioTimer::new())
-                    .initial_stream_window_size(STREAM_WINDOW)
-                    .initial_connection_window_size(CONNECTION_WINDOW)
-                    .keep_alive_interval(PING_AFTER)
-                    .keep_alive_timeout(PING_WITHIN);
-                builder
-            };
+            // A server that is there answers pings, however long it thinks about a request: one that does not is as
+            // dead as one that cannot be reached, and found out as soon.
+            let patience = self.options.connect_deadline / 2;
+            let mut builder = http2::Builder::new(TokioExecutor::new());
+            builder
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(STREAM_WINDOW)
+                .initial_connection_window_size(CONNECTION_WINDOW)
+                .keep_alive_interval(patience)
+                .keep_alive_timeout(patience);
             let (line, task) =
                 bounds.stage(Stage::Handshake, since, until, builder.handshake(io)).await?.map_err(lost)?;
             tokio::spawn(task);
-            Ok(Sender::Two(line))
+            Ok((Sender::Two(line), fate))
         } else {
             let (line, task) =
                 bounds.stage(Stage::Handshake, since, until, http1::handshake(io)).await?.map_err(lost)?;
             tokio::spawn(task);
-            Ok(Sender::One(line))
+            Ok((Sender::One(line), fate))
         }
     }
 
@@ -505,7 +481,12 @@ fn words(body: &[u8]) -> String {
     }
     match serde_json::from_slice::<Status>(body) {
         Ok(status) => said(&status.message),
-        Err(_) => said(&String::from_utf8_lossy(body)),
+        Err(_) => {
+            let text = String::from_utf8_lossy(body);
+            // Of a health report only the checks that fail say something, and there are dozens that do not.
+            let failing: Vec<&str> = text.lines().filter(|line| line.starts_with("[-]")).collect();
+            if failing.is_empty() { said(&text) } else { said(&failing.join("\n")) }
+        }
     }
 }
 

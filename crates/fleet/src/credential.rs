@@ -3,8 +3,8 @@
 use crate::{
     Cause, FleetOptions, Material,
     cluster::{Bounds, off_thread},
-    connection::Profile,
     exec::{Granted, Plugin, Plugins},
+    profile::Profile,
     source::Stamp,
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -66,7 +66,7 @@ impl Credential {
 
     /// Whether a second try may present something else.
     pub(crate) fn can_renew(&self, profile: &Profile) -> bool {
-        self.plugin.is_some() || profile.user.token_file.is_some()
+        self.plugin.is_some() || profile.user.token_file.is_some() || profile.certificate_may_change()
     }
 
     /// The credential as it is now; `refused` is one that the server did not accept.
@@ -77,7 +77,6 @@ impl Credential {
         refused: Option<&Presented>,
     ) -> Result<Presented, Cause> {
         let user = &profile.user;
-        make_known(profile, &bounds.call);
         if let Some(path) = &user.token_file {
             match self.of_file(path, refused.is_some()).await {
                 Ok(token) => return bearer(&known(&bounds.call, &token)),
@@ -146,7 +145,7 @@ fn known(call: &Call, secret: &Secret) -> Secret {
 }
 
 /// Makes the secrets of the kubeconfig's entries known to the call's redactor.
-fn make_known(profile: &Profile, call: &Call) {
+pub(crate) fn make_known(profile: &Profile, call: &Call) {
     let user = &profile.user;
     for secret in [&user.token, &user.password, &profile.cluster.proxy_url].into_iter().flatten() {
         known(call, secret);

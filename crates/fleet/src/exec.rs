@@ -48,7 +48,8 @@ impl Granted {
     }
 }
 
-type Flight = Shared<BoxFuture<'static, Result<Arc<Granted>, Cause>>>;
+type Running = BoxFuture<'static, Result<Arc<Granted>, Cause>>;
+type Flight = Shared<Running>;
 
 /// One plug-in as one user entry runs it: its credential, and the run that is under way.
 #[derive(Default)]
@@ -60,7 +61,7 @@ pub(crate) struct Plugin {
 struct State {
     granted: Option<Arc<Granted>>,
     // Weak: when nobody waits any longer, the run ends and its child with it.
-    flight: Option<WeakShared<BoxFuture<'static, Result<Arc<Granted>, Cause>>>>,
+    flight: Option<WeakShared<Running>>,
 }
 
 /// All plug-ins: contexts that run the same one in the same way share its credential.
@@ -274,4 +275,213 @@ fn understand(output: &[u8], asked: &str) -> Result<Granted, String> {
         ),
     };
     Ok(Granted { token, certificate, expires })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pintle_core::Call;
+    use std::path::PathBuf;
+
+    /// What every plug-in here prints when it is well.
+    const GOOD: &str = r#"echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"canary-token"}}'"#;
+
+    struct Trial {
+        exec: Exec,
+        cluster: ClusterEntry,
+        options: Arc<FleetOptions>,
+        plugin: Arc<Plugin>,
+        folder: tempfile::TempDir,
+    }
+
+    /// A plug-in of a few lines of shell, which are given to the shell and not written to a file.
+    fn script(lines: &str) -> Trial {
+        let folder = tempfile::tempdir().unwrap();
+        let exec = Exec {
+            command: PathBuf::from("/bin/sh"),
+            args: vec!["-c".to_owned(), lines.to_owned()],
+            env: vec![("FOLDER".to_owned(), Secret::new("FOLDER", folder.path().to_str().unwrap()))],
+            api_version: format!("{GROUP}/v1"),
+            ..Exec::default()
+        };
+        let options = FleetOptions {
+            plugin_deadline: Duration::from_millis(400),
+            connect_deadline: Duration::from_secs(20),
+            ..FleetOptions::default()
+        };
+        let options = options.with_variable("PATH", "/usr/bin:/bin");
+        Trial { exec, cluster: ClusterEntry::default(), options: Arc::new(options), plugin: Arc::default(), folder }
+    }
+
+    impl Trial {
+        fn patient(mut self) -> Self {
+            Arc::get_mut(&mut self.options).unwrap().plugin_deadline = Duration::from_secs(20);
+            self
+        }
+
+        async fn ask(&self, refused: Option<&Arc<Granted>>) -> Result<Arc<Granted>, Cause> {
+            let bounds = Bounds::of(&Call::detached(), &self.options);
+            self.plugin.credential(&self.exec, &self.cluster, &self.options, &bounds, refused).await
+        }
+
+        async fn token(&self) -> String {
+            self.ask(None).await.unwrap().token.as_ref().unwrap().expose().to_owned()
+        }
+
+        async fn fault(&self) -> PluginFault {
+            match self.ask(None).await.unwrap_err() {
+                Cause::PluginFailed { fault, .. } => fault,
+                other => panic!("{other:?}"),
+            }
+        }
+
+        fn runs(&self) -> usize {
+            std::fs::read_to_string(self.folder.path().join("runs")).map_or(0, |text| text.lines().count())
+        }
+    }
+
+    fn counted(lines: &str) -> String {
+        format!("echo run >> \"$FOLDER/runs\"\n{lines}")
+    }
+
+    #[tokio::test]
+    async fn an_6_08_it_runs_once_for_twenty_calls_and_once_more_after_a_refusal() {
+        let trial = script(&counted(&format!("sleep 0.1\n{GOOD}"))).patient();
+        let all = futures::future::join_all((0..20).map(|_| trial.ask(None))).await;
+        assert_eq!(all.iter().filter(|granted| granted.is_ok()).count(), 20);
+        for _ in 0..100 {
+            assert_eq!(trial.token().await, "canary-token");
+        }
+        assert_eq!(trial.runs(), 1);
+        let first = trial.ask(None).await.unwrap();
+        let again = futures::future::join_all((0..20).map(|_| trial.ask(Some(&first)))).await;
+        assert!(again.iter().all(|granted| !Arc::ptr_eq(granted.as_ref().unwrap(), &first)));
+        assert_eq!(trial.runs(), 2, "one more for all who were refused");
+    }
+
+    #[tokio::test]
+    async fn an_6_08_it_never_has_a_terminal_and_its_input_is_empty() {
+        let trial =
+            script(&format!("if [ -t 0 ] || [ -t 1 ]; then exit 9; fi\nread line\n[ -z \"$line\" ] || exit 8\n{GOOD}"));
+        assert_eq!(trial.patient().token().await, "canary-token");
+        let mut always = script(&counted(GOOD));
+        always.exec.interactive_mode = InteractiveMode::Always;
+        assert_eq!(always.fault().await, PluginFault::NeedsTerminal);
+        assert_eq!(always.runs(), 0);
+    }
+
+    #[tokio::test]
+    async fn an_6_08_one_that_sleeps_is_ended_with_all_it_started() {
+        let trial = script("echo $$ > \"$FOLDER/pid\"\nsleep 60 & wait");
+        assert_eq!(trial.fault().await, PluginFault::TimedOut(Duration::from_millis(400)));
+        let pid = std::fs::read_to_string(trial.folder.path().join("pid")).unwrap();
+        assert!(!Path::new("/proc").join(pid.trim()).exists(), "it is gone, and reaped");
+    }
+
+    #[tokio::test]
+    async fn an_6_08_an_6_13_junk_is_told_without_repeating_it() {
+        let head = r#""apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential""#;
+        let table = [
+            ("echo canary".to_owned(), "is no JSON, at line 1"),
+            (":".to_owned(), "it printed nothing"),
+            ("echo '{\"kind\":\"canary\"}'".to_owned(), "is no `ExecCredential`"),
+            ("echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"canary\"}'".to_owned(), "its `apiVersion` is not"),
+            (format!("echo '{{{head},\"status\":{{\"token\":[\"canary\"]}}}}'"), "neither token nor certificate"),
+            (format!("echo '{{{head},\"status\":{{\"clientKeyData\":\"canary\"}}}}'"), "key without certificate"),
+            (
+                format!("echo '{{{head},\"status\":{{\"token\":\"t\",\"expirationTimestamp\":\"canary\"}}}}'"),
+                "no RFC 3339 time",
+            ),
+            ("yes canary | head -c 300000".to_owned(), "more than 262144 bytes"),
+            ("echo canary; echo canary >&2; exit 3".to_owned(), "ended with exit status 3"),
+        ];
+        for (lines, wanted) in table {
+            let cause = script(&lines).patient().ask(None).await.unwrap_err();
+            let told = format!("{cause} {:?} {cause:?}", cause.hint());
+            assert!(told.contains(wanted), "{lines}: {told}");
+            assert!(!told.contains("canary"), "{told}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_6_08_one_that_is_not_there_says_how_to_get_it() {
+        let mut trial = script("");
+        trial.exec.command = PathBuf::from("pintle-trial-no-such-plugin");
+        trial.exec.install_hint = Some("brew install\x1b[31m it".to_owned());
+        let cause = trial.ask(None).await.unwrap_err();
+        assert_eq!(cause.code(), "plugin_missing");
+        assert_eq!(cause.hint().unwrap(), "brew install it", "foreign words without controls");
+        trial.exec.install_hint = None;
+        assert!(trial.ask(None).await.unwrap_err().hint().unwrap().starts_with("install `pintle-trial"));
+        trial.exec.command = trial.folder.path().to_owned();
+        assert!(matches!(trial.fault().await, PluginFault::NotRun(_)));
+    }
+
+    #[tokio::test]
+    async fn what_it_gives_is_kept_until_it_expires() {
+        let until = |seconds: i64| {
+            let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
+            counted(&GOOD.replace("\"token\"", &format!("\"expirationTimestamp\":\"{time}\",\"token\"")))
+        };
+        let long = script(&until(3600)).patient();
+        long.token().await;
+        long.token().await;
+        assert_eq!(long.runs(), 1);
+        let short = script(&until(5)).patient();
+        short.token().await;
+        short.token().await;
+        assert_eq!(short.runs(), 2, "what expires within seconds is not used again");
+    }
+
+    #[tokio::test]
+    async fn its_environment_is_small_and_tells_it_of_the_cluster_when_asked() {
+        let mut trial = script(&format!("env > \"$FOLDER/env\"\n{GOOD}")).patient();
+        let options = (*trial.options).clone();
+        let options = options
+            .with_variable("AWS_PROFILE", "prod")
+            .with_variable("SOMETHING_ELSE", "x")
+            .with_variable("LD_PRELOAD", "/x.so");
+        trial.options = Arc::new(options);
+        trial.exec.provide_cluster_info = true;
+        trial.cluster = ClusterEntry {
+            server: "https://api:6443".to_owned(),
+            certificate_authority: Some(Material::Data(b"pem".to_vec())),
+            exec_extension: Some(json!({"audience": "x"})),
+            ..ClusterEntry::default()
+        };
+        trial.token().await;
+        let env = std::fs::read_to_string(trial.folder.path().join("env")).unwrap();
+        let value = |name: &str| env.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        assert_eq!(value("AWS_PROFILE"), Some("prod"), "what steers the clouds' programs");
+        assert_eq!((value("SOMETHING_ELSE"), value("LD_PRELOAD")), (None, None));
+        let info: Value = serde_json::from_str(value("KUBERNETES_EXEC_INFO").unwrap()).unwrap();
+        assert_eq!(
+            info,
+            json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "spec": {"interactive": false,
+                "cluster": {"server": "https://api:6443", "certificate-authority-data": "cGVt", "config": {"audience": "x"}}}})
+        );
+    }
+
+    #[tokio::test]
+    async fn a_call_that_gives_up_waiting_leaves_its_run_to_the_next() {
+        let mut trial = script(&counted(&format!("sleep 0.5\n{GOOD}"))).patient();
+        let mut hasty = (*trial.options).clone();
+        hasty.connect_deadline = Duration::from_millis(50);
+        let patient = std::mem::replace(&mut trial.options, Arc::new(hasty));
+        let cause = trial.ask(None).await.unwrap_err();
+        assert_eq!((cause.code(), cause.detail()), ("timed_out", Some("plugin")));
+        trial.options = patient;
+        assert_eq!(trial.token().await, "canary-token");
+        assert_eq!(trial.runs(), 1);
+    }
+
+    #[tokio::test]
+    async fn old_and_new_versions_of_the_interface_are_understood_and_no_other() {
+        let mut trial = script(&GOOD.replace("io/v1", "io/v1beta1")).patient();
+        trial.exec.api_version = format!("{GROUP}/v1beta1");
+        assert_eq!(trial.token().await, "canary-token");
+        trial.exec.api_version = format!("{GROUP}/v1alpha1");
+        trial.plugin = Arc::default();
+        assert_eq!(trial.ask(None).await.unwrap_err().code(), "bad_config");
+    }
 }

@@ -3,8 +3,10 @@
 use crate::{
     Cause, Cluster, FleetOptions, Kubeconfig, Selection, Targets, Unnamed,
     cluster::Bounds,
-    connection::{Connection, Profile},
+    connection::Connection,
+    credential::make_known,
     exec::Plugins,
+    profile::Profile,
     select::{select, unknown},
     source::Source,
 };
@@ -104,6 +106,7 @@ impl Fleet {
     /// The kept connection while its entries say the same as before, else a new one. Contacts nobody.
     fn connect(&self, kubeconfig: &Kubeconfig, name: &str, call: &Call) -> Result<Cluster, Cause> {
         let profile = Profile::of(kubeconfig, name, &self.options)?;
+        make_known(&profile, call);
         let namespace = kubeconfig.contexts.get(name).and_then(|context| context.namespace.clone());
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         // What is no longer in the kubeconfig is let go of with its connection.

@@ -51,11 +51,14 @@ mod discovery;
 mod errors;
 mod exec;
 mod fan;
+mod fanned;
+mod fate;
 mod fleet;
 mod identity;
 mod kubeconfig;
 mod list;
 mod options;
+mod profile;
 mod resource_type;
 mod select;
 mod source;
@@ -65,9 +68,9 @@ mod tls;
 pub use cluster::{Cluster, Raw};
 pub use discovery::{Discovery, Unknown};
 pub use errors::{Cause, CertificateFault, ClusterError, PluginFault, Stage, Told};
-pub use fan::{
-    ClusterValue, Fanned, FleetRow, FleetValue, Found, InCluster, PerCluster, Section, SectionOutcome, Totals, fan_out,
-    fan_out_values, fan_over, fan_values_over,
+pub use fan::{fan_out, fan_out_values, fan_over, fan_values_over};
+pub use fanned::{
+    ClusterValue, Fanned, FleetRow, FleetValue, Found, InCluster, PerCluster, Section, SectionOutcome, Totals,
 };
 pub use fleet::Fleet;
 pub use identity::Identity;

@@ -196,3 +196,139 @@ fn merge(kubeconfig: &Kubeconfig, named: &BTreeSet<String>, found: &mut BTreeSet
     });
     skipped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClusterEntry, ContextEntry};
+    use pintle_core::{BoxFuture, CallPort, Caller, Door, InputRequest, InputResponse, LogLevel, Notice, Stop};
+    use serde_json::Value;
+    use std::time::Instant;
+
+    const ARN: &str = "arn:aws:eks:eu-west-1:1:cluster/prod";
+
+    /// A kubeconfig of contexts and their servers; the first is the current one.
+    fn kubeconfig(contexts: &[(&str, &str)]) -> Arc<Kubeconfig> {
+        let mut config =
+            Kubeconfig { current: contexts.first().map(|(name, _)| (*name).to_owned()), ..Kubeconfig::default() };
+        for (name, server) in contexts {
+            let context = ContextEntry { cluster: (*server).to_owned(), ..ContextEntry::default() };
+            config.contexts.insert((*name).to_owned(), context);
+            let server = ClusterEntry { server: format!("https://{server}"), ..ClusterEntry::default() };
+            config.clusters.insert(server.server["https://".len()..].to_owned(), server);
+        }
+        Arc::new(config)
+    }
+
+    fn usual() -> Arc<Kubeconfig> {
+        kubeconfig(&[("dev", "d"), (ARN, "p"), ("prod eu", "e"), ("a*", "s"), ("prod eu admin", "e"), ("zeta", "d")])
+    }
+
+    fn targets(words: &[&str]) -> Targets {
+        Targets { clusters: words.iter().map(|word| (*word).to_owned()).collect(), cluster: None }
+    }
+
+    fn chosen(words: &[&str]) -> Vec<String> {
+        select(&usual(), &targets(words), Unnamed::Current, &Call::detached()).unwrap().chosen
+    }
+
+    fn refused(config: &Arc<Kubeconfig>, words: &[&str]) -> Failure {
+        select(config, &targets(words), Unnamed::Current, &Call::detached()).unwrap_err()
+    }
+
+    #[test]
+    fn kw_62_kw_57_names_are_exact_and_globs_and_all_mean_many() {
+        assert_eq!(chosen(&[]), ["dev"], "the current context");
+        assert_eq!(chosen(&[ARN]), [ARN]);
+        assert_eq!(chosen(&["a*"]), ["a*"], "a name is a name first");
+        assert_eq!(chosen(&["arn:*"]), [ARN], "a star means slashes too");
+        assert_eq!(chosen(&["prod*", "dev"]), ["dev", "prod eu"], "in order, the alias left out");
+        assert_eq!(chosen(&["all"]), ["a*", ARN, "dev", "prod eu"]);
+        let all = select(&usual(), &Targets::default(), Unnamed::All, &Call::detached()).unwrap();
+        assert_eq!(all.chosen.len(), 4);
+        let one = Targets { cluster: Some("zeta".to_owned()), ..Targets::default() };
+        assert_eq!(select(&usual(), &one, Unnamed::All, &Call::detached()).unwrap().chosen, ["zeta"]);
+    }
+
+    #[test]
+    fn kw_25_aliases_are_merged_unless_named_and_told() {
+        let all = select(&usual(), &targets(&["*"]), Unnamed::Current, &Call::detached()).unwrap();
+        assert_eq!(
+            all.skipped,
+            [
+                Skipped { name: "prod eu admin".to_owned(), same_as: "prod eu".to_owned() },
+                Skipped { name: "zeta".to_owned(), same_as: "dev".to_owned() },
+            ]
+        );
+        assert_eq!(all.asked(), 6);
+        assert_eq!(chosen(&["prod eu admin", "prod eu"]), ["prod eu", "prod eu admin"], "names are never merged");
+        assert_eq!(chosen(&["prod eu admin", "prod*"]), ["prod eu admin"], "what is named stands for its aliases");
+        let config = kubeconfig(&[("z", "one"), ("a", "one")]);
+        let kept = select(&config, &Targets::all(), Unnamed::Current, &Call::detached()).unwrap().chosen;
+        assert_eq!(kept, ["z"], "the current context first, whatever its name");
+    }
+
+    #[test]
+    fn kw_41_a_wrong_name_is_an_error_that_helps() {
+        let near = refused(&usual(), &["deb"]);
+        assert_eq!((near.code, near.hints[0].as_str()), (Code::NotFound, "did you mean `dev`?"));
+        let far = refused(&usual(), &["staging-us"]);
+        assert!(far.hints[0].starts_with("the contexts are `a*`, `arn:aws"), "{far:?}");
+        assert_eq!(refused(&usual(), &["x*"]).message, "no context fits `x*`");
+        assert_eq!(refused(&usual(), &["x[*"]).code, Code::InvalidArgument);
+        assert_eq!(refused(&usual(), &["dev", "nope"]).code, Code::NotFound, "one wrong name fails the call");
+        let empty = refused(&kubeconfig(&[]), &[]);
+        assert_eq!(
+            (empty.code, empty.message.as_str()),
+            (Code::Unavailable, "no kubeconfig: there is no context to ask")
+        );
+        assert_eq!(refused(&kubeconfig(&[]), &["all"]).code, Code::Unavailable);
+        let mut config = (*usual()).clone();
+        config.current = Some(String::new());
+        assert_eq!(refused(&Arc::new(config.clone()), &[]).message, "the kubeconfig has no current context");
+        config.current = Some("dew".to_owned());
+        assert_eq!(refused(&Arc::new(config), &[]).hints[0], "did you mean `dev`?");
+    }
+
+    /// Denies one cluster.
+    struct Strict;
+
+    impl CallPort for Strict {
+        fn cancelled(&self) -> BoxFuture<'_, ()> {
+            Box::pin(std::future::pending())
+        }
+        fn is_cancelled(&self) -> bool {
+            false
+        }
+        fn deadline(&self) -> Option<Instant> {
+            None
+        }
+        fn progress(&self, _: f64, _: Option<f64>, _: &str) {}
+        fn emit(&self, _: Value) {}
+        fn log(&self, _: LogLevel, _: &str, _: Value) {}
+        fn register_secret(&self, _: &str, _: &str) {}
+        fn ask(&self, _: Vec<InputRequest>) -> BoxFuture<'_, Result<Vec<InputResponse>, Stop>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+        fn notify(&self, _: Notice) {}
+        fn allows(&self, scope: &Scope) -> Result<(), Failure> {
+            match scope.cluster.as_deref() {
+                Some("prod eu") => Err(Failure::new(Code::Denied, "policy does not allow it")),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_denied_name_fails_and_a_denied_match_is_listed() {
+        let caller = Caller { door: Door::Agents, principal: "test".to_owned() };
+        let call = Call::new(Arc::new(Strict), caller, None, None);
+        let named = select(&usual(), &targets(&["prod eu"]), Unnamed::Current, &call).unwrap_err();
+        assert_eq!(named.code, Code::Denied);
+        let all = select(&usual(), &targets(&["all"]), Unnamed::Current, &call).unwrap();
+        assert_eq!(all.denied, [("prod eu".to_owned(), "policy does not allow it".to_owned())]);
+        let left_out: Vec<_> = all.left_out().map(|(name, outcome, _)| (name, outcome)).collect();
+        assert_eq!(left_out[0], ("prod eu".to_owned(), SectionOutcome::Denied));
+        assert!(!all.chosen.contains(&"prod eu".to_owned()));
+    }
+}

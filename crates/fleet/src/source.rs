@@ -214,3 +214,156 @@ fn changes_cluster(overrides: &Overrides) -> bool {
         || overrides.certificate_authority.is_some()
         || overrides.insecure_skip_tls_verify
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn config(context: &str, server: &str) -> String {
+        format!(
+            "current-context: {context}\ncontexts: [{{name: {context}, context: {{cluster: {context}, user: {context}}}}}]\n\
+             clusters: [{{name: {context}, cluster: {{server: {server}, certificate-authority: ca.crt}}}}]\n\
+             users: [{{name: {context}, user: {{token: {context}-token}}}}]\n"
+        )
+    }
+
+    fn load(options: &FleetOptions) -> Result<Arc<Kubeconfig>, Failure> {
+        Source::default().load(options)
+    }
+
+    #[test]
+    fn several_files_are_merged_and_the_first_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::create_dir_all(one.join("deep")).unwrap();
+        fs::create_dir_all(&two).unwrap();
+        fs::write(one.join("deep/config"), config("a", "https://first").replace("current-context: a\n", "")).unwrap();
+        fs::write(two.join("config"), config("b", "https://b") + "# more\n").unwrap();
+        let three = two.join("third");
+        fs::write(&three, config("a", "https://second")).unwrap();
+        let list = std::env::join_paths([
+            one.join("deep/config"),
+            "".into(),
+            folder.path().join("absent"),
+            two.join("config"),
+            three.clone(),
+        ]);
+        let options = FleetOptions::default().with_variable("KUBECONFIG", list.unwrap());
+        let merged = load(&options).unwrap();
+        assert_eq!(merged.current.as_deref(), Some("b"), "from the first file that sets it");
+        assert_eq!(merged.names().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(merged.clusters["a"].server, "https://first");
+        let authority = |name: &str| match &merged.clusters[name].certificate_authority {
+            Some(Material::File(path)) => path.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(authority("a"), one.join("deep/ca.crt"), "relative to its own file");
+        assert_eq!(authority("b"), two.join("ca.crt"));
+        assert_eq!(merged.notes.len(), 4, "{:?}", merged.notes);
+        assert!(merged.notes[0].ends_with("absent in KUBECONFIG does not exist"));
+        assert!(merged.notes[1].contains("context `a`") && merged.notes[1].ends_with("the first counts"));
+
+        let one_file = FleetOptions { kubeconfig: Some(three), ..options };
+        assert_eq!(load(&one_file).unwrap().clusters["a"].server, "https://second", "--kubeconfig is alone");
+    }
+
+    #[test]
+    fn home_is_the_default_and_nothing_is_no_error() {
+        let home = tempfile::tempdir().unwrap();
+        let options = FleetOptions::default().with_variable("HOME", home.path());
+        assert!(load(&options).unwrap().contexts.is_empty());
+        fs::create_dir(home.path().join(".kube")).unwrap();
+        fs::write(home.path().join(".kube/config"), config("a", "https://a")).unwrap();
+        assert_eq!(load(&options).unwrap().current.as_deref(), Some("a"));
+        let absent = FleetOptions::default().with_kubeconfig(home.path().join("absent"));
+        assert_eq!(load(&absent).unwrap_err().code, Code::NotFound);
+        let folder = FleetOptions::default().with_kubeconfig(home.path());
+        assert_eq!(load(&folder).unwrap_err().code, Code::Io);
+    }
+
+    #[test]
+    fn kw_60_a_file_is_parsed_again_only_when_it_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        fs::write(&file, config("a", "https://a")).unwrap();
+        let options = FleetOptions::default().with_kubeconfig(&file);
+        let source = Source::default();
+        let first = source.load(&options).unwrap();
+        assert!(Arc::ptr_eq(&first, &source.load(&options).unwrap()), "nothing changed, nothing parsed");
+        // Same size, and perhaps within the same tick of the clock: another inode tells.
+        let new = folder.path().join("new");
+        fs::write(&new, config("b", "https://b")).unwrap();
+        fs::rename(&new, &file).unwrap();
+        assert_eq!(source.load(&options).unwrap().current.as_deref(), Some("b"));
+        assert_eq!(first.current.as_deref(), Some("a"), "a call that looks at the old one sees no change");
+        fs::write(&file, "contexts: [").unwrap();
+        assert_eq!(source.load(&options).unwrap_err().code, Code::Invalid);
+        fs::write(&file, config("c", "https://c")).unwrap();
+        assert_eq!(source.load(&options).unwrap().current.as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn an_6_16_a_pod_finds_its_own_cluster_whatever_the_time_limits() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("token", "t0"), ("ca.crt", "pem"), ("namespace", "web\n")] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let options = FleetOptions {
+            service_account: folder.path().to_owned(),
+            connect_deadline: Duration::from_secs(1),
+            call_deadline: Duration::from_secs(2),
+            ..FleetOptions::default()
+        }
+        .with_variable("KUBERNETES_SERVICE_HOST", "fd00::1")
+        .with_variable("KUBERNETES_SERVICE_PORT", "443");
+        let found = load(&options).unwrap();
+        assert_eq!(found.current.as_deref(), Some(IN_CLUSTER));
+        assert_eq!(found.cluster_of(IN_CLUSTER).unwrap().server, "https://[fd00::1]:443");
+        assert_eq!(found.contexts[IN_CLUSTER].namespace.as_deref(), Some("web"));
+        assert_eq!(found.user_of(IN_CLUSTER).unwrap().token_file, Some(folder.path().join("token")));
+        let file = folder.path().join("config");
+        fs::write(&file, config("a", "https://a")).unwrap();
+        let both = options.with_variable("KUBECONFIG", &file);
+        assert_eq!(load(&both).unwrap().names().collect::<Vec<_>>(), ["a"], "a kubeconfig is stronger");
+    }
+
+    #[test]
+    fn kw_71_flags_change_the_current_context_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        fs::write(
+            &file,
+            "current-context: a\ncontexts:\n- {name: a, context: {cluster: c, user: u}}\n- {name: b, context: {cluster: c, user: u}}\n\
+             clusters: [{name: c, cluster: {server: https://c}}]\nusers: [{name: u, user: {token: old, as: ann}}]\n",
+        )
+        .unwrap();
+        let overrides = Overrides {
+            context: Some("b".to_owned()),
+            server: Some("https://other".to_owned()),
+            namespace: Some("web".to_owned()),
+            token: Some(pintle_core::Secret::new("--token", "new")),
+            insecure_skip_tls_verify: true,
+            ..Overrides::default()
+        };
+        let config = load(&FleetOptions { overrides, ..FleetOptions::default() }.with_kubeconfig(file)).unwrap();
+        assert_eq!(config.current.as_deref(), Some("b"));
+        let seen = |name: &str| {
+            let (cluster, user) = (config.cluster_of(name).unwrap(), config.user_of(name).unwrap());
+            let token = user.token.as_ref().unwrap().expose();
+            (
+                cluster.server.as_str(),
+                cluster.insecure_skip_tls_verify,
+                token,
+                user.impersonate.as_ref().unwrap().user.as_str(),
+            )
+        };
+        assert_eq!(seen("b"), ("https://other", true, "new", "ann"));
+        assert_eq!(seen("a"), ("https://c", false, "old", "ann"), "a token for one cluster goes to no other");
+        assert_eq!(config.contexts["b"].namespace.as_deref(), Some("web"));
+
+        let overrides = Overrides { server: Some("https://only".to_owned()), ..Overrides::default() };
+        let alone = load(&FleetOptions { overrides, ..FleetOptions::default() }).unwrap();
+        assert_eq!(alone.cluster_of(COMMAND_LINE).unwrap().server, "https://only", "--server needs no kubeconfig");
+    }
+}

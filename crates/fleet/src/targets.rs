@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_6_04_the_schema_costs_a_model_few_bytes() {
+    fn the_schema_costs_a_model_few_bytes() {
         let (_, schema) = schema::arguments_of::<Lists>();
         assert_eq!(
             schema::for_agents(&schema)["properties"],

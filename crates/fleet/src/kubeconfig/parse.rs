@@ -286,3 +286,119 @@ impl Reader<'_> {
         self.problems.push(Problem::new(message).at(self.file.display().to_string(), place.line, place.column));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Kubeconfig, Failure> {
+        read(text.as_bytes(), Path::new("/k/config"))
+    }
+
+    fn problems(text: &str) -> Vec<String> {
+        parse(text).unwrap_err().problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn everything_that_kubectl_knows_is_read() {
+        let config = parse(
+            "apiVersion: v1\nkind: Config\ncurrent-context: a\nunknown: {x: 1}\ncontexts:\n- name: a\n  context: {cluster: c, user: u, namespace: web}\n\
+             clusters:\n- name: c\n  cluster:\n    server: https://api:6443\n    tls-server-name: api.example\n    insecure-skip-tls-verify: yes\n    certificate-authority: pki/ca.crt\n    proxy-url: socks5://u:pw@bastion\n    disable-compression: true\n    extensions:\n    - name: client.authentication.k8s.io/exec\n      extension: {audience: x}\n\
+             users:\n- name: u\n  user:\n    token: 12345\n    tokenFile: /run/token\n    username: ann\n    password: secret-word\n    client-certificate-data: Y2VydA==\n    client-key: key.pem\n    as: bob\n    as-groups: [g1, g2]\n    as-uid: '7'\n    as-user-extra: {scopes: [view]}\n    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: ./bin/login\n      args: [a, b]\n      env: [{name: K, value: V}]\n      interactiveMode: Never\n      provideClusterInfo: true\n      installHint: brew install login\n",
+        )
+        .unwrap();
+        assert_eq!(config.current.as_deref(), Some("a"));
+        assert_eq!(config.contexts["a"].namespace.as_deref(), Some("web"));
+        assert_eq!(config.contexts["a"].origin.to_string(), "/k/config:6:3");
+        let cluster = config.cluster_of("a").unwrap();
+        assert!(cluster.insecure_skip_tls_verify, "the booleans of YAML 1.1");
+        assert_eq!(cluster.certificate_authority, Some(Material::File("/k/pki/ca.crt".into())), "relative to its file");
+        assert_eq!(cluster.exec_extension.as_ref().unwrap()["audience"], "x");
+        let user = config.user_of("a").unwrap();
+        assert_eq!(user.token.as_ref().unwrap().expose(), "12345", "a number is a text here");
+        assert_eq!(user.client_certificate, Some(Material::Data(b"cert".to_vec())));
+        assert_eq!(user.client_key, Some(Material::File("/k/key.pem".into())));
+        let whom = user.impersonate.as_ref().unwrap();
+        assert_eq!((whom.user.as_str(), whom.groups.len(), whom.uid.as_deref()), ("bob", 2, Some("7")));
+        let exec = user.exec.as_ref().unwrap();
+        assert_eq!(exec.command, PathBuf::from("/k/./bin/login"));
+        assert_eq!((exec.interactive_mode, exec.provide_cluster_info), (InteractiveMode::Never, true));
+        let shown = format!("{config:?}");
+        for secret in ["12345", "secret-word", "u:pw", "\"V\"", "cert\""] {
+            assert!(!shown.contains(secret), "{secret} in {shown}");
+        }
+    }
+
+    #[test]
+    fn kw_62_names_are_whatever_people_use() {
+        for name in [
+            "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
+            "admin@kubernetes",
+            "gke_project_europe-west1-b_main",
+            "default/api-host:6443/kube:admin",
+            "Büro Süd – 日本 🚀",
+            "[x]*{y}",
+            "a\u{1}b",
+            "../../etc",
+        ] {
+            let quoted = serde_json::to_string(name).unwrap();
+            let config = parse(&format!("contexts: [{{name: {quoted}, context: {{cluster: c}}}}]\n")).unwrap();
+            assert_eq!(config.names().collect::<Vec<_>>(), [name]);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_file_line_and_column() {
+        let table = [
+            ("contexts: [\n", "/k/config:2:1: "),
+            ("a: b: c\n", "/k/config:1:5: "),
+            ("- x\n", "/k/config:1:1: a kubeconfig is a map, not a list"),
+            ("kind: Pod\n", "/k/config:1:7: `kind` of a kubeconfig is `Config`"),
+            ("contexts: {a: b}\n", "/k/config:1:11: `contexts` must be a list, not a map"),
+            ("contexts:\n- context: {}\n", "/k/config:2:3: an entry of `contexts` has no `name`"),
+            ("clusters:\n- name: c\n  cluster: [x]\n", "/k/config:3:12: `cluster` must be a map, not a list"),
+            ("clusters:\n- name: c\n  cluster: {server: [x]}\n", "/k/config:3:21: `server` must be a text, not a list"),
+            (
+                "clusters:\n- name: c\n  cluster:\n    insecure-skip-tls-verify: maybe\n",
+                "/k/config:4:31: `insecure-skip-tls-verify` must be true or false",
+            ),
+            (
+                "clusters:\n- name: c\n  cluster: {certificate-authority-data: '%%'}\n",
+                "/k/config:3:41: `certificate-authority-data` is not base64",
+            ),
+            ("users:\n- name: u\n  user: {exec: {}}\n", "/k/config:3:16: `exec` has no `command`"),
+            (
+                "users:\n- name: u\n  user: {exec: {command: x, interactiveMode: Often}}\n",
+                "/k/config:3:46: `interactiveMode` must be Never, IfAvailable or Always",
+            ),
+        ];
+        for (text, wanted) in table {
+            let found = problems(text);
+            assert!(found[0].starts_with(wanted), "{text}: {found:?}");
+        }
+        assert!(read(b"current-context: \xff\n", Path::new("/k/config")).unwrap_err().problems[0].line == Some(1));
+    }
+
+    #[test]
+    fn a_problem_does_not_repeat_a_secret() {
+        let text = "users:\n- name: u\n  user:\n    token: &x [hush-hush-hush]\n    client-key-data: hush!hush!hush\n";
+        let told = parse(text).unwrap_err().text();
+        assert!(told.contains("`token` must be a text") && told.contains("`client-key-data` is not base64"), "{told}");
+        assert!(!told.contains("hush"), "{told}");
+    }
+
+    #[test]
+    fn of_two_entries_with_one_name_the_first_counts_and_that_is_told() {
+        let config =
+            parse("contexts:\n- name: a\n  context: {cluster: c1}\n- name: a\n  context: {cluster: c2}\n").unwrap();
+        assert_eq!(config.contexts["a"].cluster, "c1");
+        assert_eq!(config.notes, ["context `a` is at /k/config:2:3 and again at /k/config:4:3; the first counts"]);
+    }
+
+    #[test]
+    fn nothing_is_an_empty_kubeconfig() {
+        for text in ["", "{}", "contexts: null\nclusters: []\n", "---\n"] {
+            assert!(parse(text).unwrap().contexts.is_empty());
+        }
+    }
+}
