@@ -256,6 +256,10 @@ impl Connection {
         match answer {
             Ok((response, line)) => Ok(Sent { response, line, connection: self }),
             Err(error) => {
+                // Nothing but reads is asked, so whatever became of a kept connection, another one may be tried.
+                if matches!(age, Age::Kept) {
+                    return Err(Lost::Stale);
+                }
                 let (host, _) = dial::endpoint(&self.profile.server);
                 if let Some(cause) = tls::certificate_fault(&error, &host) {
                     return Err(cause.into());

@@ -1,7 +1,10 @@
 //! Lists, page by page: however long a list is, only one page of it is held as JSON.
 
 use crate::{Cause, Cluster, ClusterError, ResourceType, cluster::decode, connection::Ask, resource_type::query_value};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer as _,
+    de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+};
 use std::fmt::Write as _;
 
 /// How often a list that became too old on the way is begun anew.
@@ -288,9 +291,14 @@ async fn walk<P: Page, S: Send>(
             continue_token: None,
         };
         let mut token = params.continue_token.clone();
+        let mut fetched = None;
         loop {
             let path = params.path(kind, page_size, token.as_deref());
-            let body = match cluster.body(&path, accept).await {
+            let body = match fetched.take() {
+                Some(body) => body,
+                None => cluster.body(&path, accept).await,
+            };
+            let body = match body {
                 // Where the caller goes on from an earlier call, what came before is not ours to repeat.
                 Err(Cause::Gone { .. })
                     if listing.pages > 0 && params.continue_token.is_none() && restarts < RESTARTS =>
@@ -302,7 +310,17 @@ async fn walk<P: Page, S: Send>(
                 }
                 body => body?,
             };
-            let mut page: P = decode(&path, body).await?;
+            // While one page is decoded the next one is on its way, unless this may be the last one wanted.
+            let ahead = peek(&body).filter(|next| params.most.is_none() && Some(next) != token.as_ref());
+            let mut page: P = match ahead {
+                Some(next) => {
+                    let path_ahead = params.path(kind, page_size, Some(&next));
+                    let (page, body) = futures::join!(decode(&path, body), cluster.body(&path_ahead, accept));
+                    fetched = Some(body);
+                    page?
+                }
+                None => decode(&path, body).await?,
+            };
             let end = page.end();
             listing.pages += 1;
             listing.objects += page.objects();
@@ -322,6 +340,52 @@ async fn walk<P: Page, S: Send>(
                 return Err(Cause::BadAnswer { path, why: "its continue token leads to itself".to_owned() });
             }
             token = next;
+        }
+    }
+}
+
+/// The continue token of a page that is not decoded yet: API servers write a list's metadata before its items.
+fn peek(body: &[u8]) -> Option<String> {
+    let mut found = ListMeta::default();
+    // It ends with an error as soon as it has seen what it looks for.
+    let _ = serde_json::Deserializer::from_slice(body).deserialize_map(Peek(&mut found));
+    Some(found.token).filter(|token| !token.is_empty())
+}
+
+struct Peek<'a>(&'a mut ListMeta);
+
+impl<'de> Visitor<'de> for Peek<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "metadata" => {
+                    *self.0 = map.next_value::<Option<ListMeta>>()?.unwrap_or_default();
+                    return Ok(());
+                }
+                "items" | "rows" => return Ok(()),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_is_seen_before_the_items_are_read() {
+        let page = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"x"},"items":[{"#;
+        assert_eq!(peek(page.as_bytes()).as_deref(), Some("x"), "though the rest is broken");
+        for none in [r#"{"items":[],"metadata":{"continue":"x"}}"#, r#"{"metadata":null,"items":[]}"#, "{}", "[", ""] {
+            assert_eq!(peek(none.as_bytes()), None, "{none}");
         }
     }
 }

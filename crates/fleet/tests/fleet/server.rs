@@ -59,6 +59,7 @@ type Handler = Arc<dyn Fn(Seen) -> BoxFuture<'static, Response<Body>> + Send + S
 pub struct Server {
     pub url: String,
     pub authority: Option<String>,
+    issuer: Option<CertifiedIssuer<'static, KeyPair>>,
     pub seen: Arc<Mutex<Vec<Seen>>>,
     pub connections: Arc<AtomicUsize>,
     /// Requests whose answer was given up by the client.
@@ -111,11 +112,12 @@ impl Server {
         let handler: Handler = Arc::new(move |seen| Box::pin(handler(seen)));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (acceptor, authority) = shows.map(certified).unzip();
+        let (acceptor, issuer) = shows.map(certified).unzip();
         let scheme = if acceptor.is_some() { "https" } else { "http" };
         let server = Self {
             url: format!("{scheme}://{address}"),
-            authority,
+            authority: issuer.as_ref().map(|issuer| issuer.pem()),
+            issuer,
             seen: Arc::default(),
             connections: Arc::default(),
             given_up: Arc::default(),
@@ -144,6 +146,14 @@ impl Server {
         };
         tokio::spawn(server.stop.clone().run_until_cancelled_owned(serve));
         server
+    }
+
+    /// A client's certificate and key, PEM, that this server accepts.
+    pub fn client(&self) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["client".to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, self.issuer.as_ref().unwrap()).unwrap();
+        (certificate.pem(), key.serialize_pem())
     }
 
     pub fn seen(&self) -> Vec<Seen> {
@@ -196,7 +206,7 @@ where
     let _ = Builder::new(TokioExecutor::new()).serve_connection(io, service).await;
 }
 
-fn certified(shows: Shows) -> (TlsAcceptor, String) {
+fn certified(shows: Shows) -> (TlsAcceptor, CertifiedIssuer<'static, KeyPair>) {
     let authority = || {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -232,7 +242,7 @@ fn certified(shows: Shows) -> (TlsAcceptor, String) {
     let key = rustls_pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let mut config = builder.with_single_cert(vec![certificate.der().clone()], key).unwrap();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    (TlsAcceptor::from(Arc::new(config)), told.pem())
+    (TlsAcceptor::from(Arc::new(config)), told)
 }
 
 pub fn answer(status: u16, body: impl Into<Bytes>) -> Response<Body> {

@@ -1,9 +1,14 @@
 //! Certificates, good and bad.
 
-use crate::server::{Home, Server, Shows, answer, patiently};
+use crate::server::{Home, Server, Shows, answer, patiently, status};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use pintle_core::Call;
 use pintle_fleet::{Cause, CertificateFault, ClusterError};
+use serde_json::json;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 async fn reach(home: &Home, name: &str) -> Result<serde_json::Value, ClusterError> {
     let fleet = home.fleet();
@@ -88,4 +93,50 @@ async fn what_is_wrong_with_our_own_certificate_is_told_without_the_key() {
         assert!(error.to_string().contains(wanted), "{error}");
         assert!(!format!("{error:?}").contains("canary"));
     }
+}
+
+#[tokio::test]
+async fn our_certificate_comes_from_the_kubeconfig_from_files_or_from_a_plug_in() {
+    let server = showing(Shows::AsksForOurs).await;
+    let (certificate, key) = server.client();
+    let home = Home::new();
+    let write = |name: &str, text: &str| std::fs::write(home.folder.path().join(name), text).unwrap();
+    let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {"clientCertificateData": certificate, "clientKeyData": key}});
+    let files = ["client.pem", "client.key", "credential.json"].map(|name| home.folder.path().join(name));
+    write("client.pem", &certificate);
+    write("client.key", &key);
+    write("credential.json", &credential.to_string());
+    let data = [&certificate, &key].map(|pem| STANDARD.encode(pem));
+    let users = [
+        json!({"client-certificate-data": data[0], "client-key-data": data[1]}),
+        json!({"client-certificate": files[0], "client-key": files[1]}),
+        json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "cat", "args": [files[2]]}}),
+    ];
+    for user in users {
+        let home = Home::new().with("one", &server, &user.to_string());
+        reach(&home, "one").await.unwrap_or_else(|error| panic!("{user}: {error}"));
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_in_a_file_is_read_again_when_the_server_refuses_the_old_one() {
+    let turned = Arc::new(AtomicBool::new(false));
+    let stale = Arc::clone(&turned);
+    let server = Server::tls(Shows::AsksForOurs, move |_| {
+        // As a server does whose client certificates have expired meanwhile.
+        let refuse = stale.swap(false, Ordering::SeqCst);
+        async move { if refuse { status(401, "expired") } else { answer(200, "{}") } }
+    })
+    .await;
+    let (certificate, key) = server.client();
+    let home = Home::new().with("one", &server, "{client-certificate: client.pem, client-key: client.key}");
+    std::fs::write(home.folder.path().join("client.pem"), certificate).unwrap();
+    std::fs::write(home.folder.path().join("client.key"), key).unwrap();
+    let fleet = home.fleet();
+    let cluster = fleet.cluster("one", &Call::detached()).await.unwrap();
+    patiently(cluster.get_json::<serde_json::Value>("/version")).await.unwrap();
+    turned.store(true, Ordering::SeqCst);
+    patiently(cluster.get_json::<serde_json::Value>("/version")).await.unwrap();
+    assert_eq!((server.connections(), server.seen().len()), (2, 3));
 }

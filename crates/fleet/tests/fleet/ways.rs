@@ -1,6 +1,7 @@
 //! Ways to a server: kept connections, proxies, paths, names that do not resolve.
 
 use crate::server::{Home, Server, Shows, accept, answer, json, patiently};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use pintle_core::Call;
 use pintle_fleet::{Fleet, FleetOptions};
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
 };
+use tokio_util::sync::CancellationToken;
 
 async fn ask(fleet: &Fleet) -> Result<Value, pintle_fleet::ClusterError> {
     let cluster = fleet.cluster("one", &Call::detached()).await.unwrap();
@@ -68,6 +70,42 @@ async fn a_kept_connection_that_died_is_replaced_without_a_word() {
         ask(&fleet).await.unwrap();
     }
     patiently(serve).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_fell_silent_is_replaced() {
+    let server = Server::tls(Shows::Good, |_| async { json(&json!({})) }).await;
+    let target: std::net::SocketAddr = server.url.trim_start_matches("https://").parse().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let relayed = format!("https://{}", listener.local_addr().unwrap());
+    let silence = CancellationToken::new();
+    let silent = silence.clone();
+    tokio::spawn(async move {
+        let mut kept = Vec::new();
+        for number in 0.. {
+            let mut here = accept(&listener).await;
+            let silent = silent.clone();
+            kept.push(tokio::spawn(async move {
+                let mut there = TcpStream::connect(target).await.unwrap();
+                let relay = copy_bidirectional(&mut here, &mut there);
+                if number == 0 {
+                    // Both sockets stay open: nobody is told.
+                    let _ = silent.run_until_cancelled(relay).await;
+                    std::future::pending::<()>().await;
+                } else {
+                    let _ = relay.await;
+                }
+            }));
+        }
+    });
+    let authority = STANDARD.encode(server.authority.as_ref().unwrap());
+    let cluster = format!("{{server: '{relayed}', certificate-authority-data: {authority}}}");
+    let home = Home::new().with_cluster("one", &cluster, "{}");
+    let fleet = Fleet::new(FleetOptions { connect_deadline: Duration::from_millis(400), ..home.write() });
+    ask(&fleet).await.unwrap();
+    silence.cancel();
+    ask(&fleet).await.unwrap();
+    assert_eq!(server.connections(), 2);
 }
 
 #[tokio::test]
@@ -156,8 +194,7 @@ async fn a_proxy_leads_there_and_hears_neither_token_nor_path() {
         let server = Server::tls(Shows::Good, |_| async { json(&json!({})) }).await;
         let target = server.url.trim_start_matches("https://").parse().unwrap();
         let (url, heard) = proxy(socks, target).await;
-        use base64::Engine as _;
-        let authority = base64::engine::general_purpose::STANDARD.encode(server.authority.as_ref().unwrap());
+        let authority = STANDARD.encode(server.authority.as_ref().unwrap());
         let cluster =
             format!("{{server: '{}', certificate-authority-data: {authority}, proxy-url: '{url}'}}", server.url);
         let home = Home::new().with_cluster("one", &cluster, "{token: canary}");
