@@ -21,14 +21,14 @@ mod windows;
 use super::containers::{self, View};
 use k8s_openapi::api::core::v1::PodSpec;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 /// The newest minor version whose controls are known; newer ones are judged by it.
 pub const NEWEST: u32 = 37;
 
 /// How strict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Everything goes.

@@ -27,9 +27,10 @@ fn condition<'a>(job: &'a Job, kind: &str) -> Option<&'a JobCondition> {
 /// What is wrong with these Jobs, worst first. A Job that failed before a later one of the same CronJob succeeded is
 /// history; so are pods that failed before their Job succeeded.
 #[must_use]
-pub fn examine(jobs: &[Job]) -> Vec<Finding> {
+pub fn examine<J: std::borrow::Borrow<Job>>(jobs: &[J]) -> Vec<Finding> {
     let mut last_success: HashMap<ObjectRef, jiff::Timestamp> = HashMap::new();
-    for job in jobs.iter().filter(|j| state(j) == JobState::Complete) {
+    let jobs = || jobs.iter().map(std::borrow::Borrow::borrow);
+    for job in jobs().filter(|j| state(j) == JobState::Complete) {
         if let (Some(owner), Some(started)) = (cron_job_of(job), started(job)) {
             let entry = last_success.entry(owner).or_insert(started);
             *entry = started.max(*entry);
@@ -39,7 +40,7 @@ pub fn examine(jobs: &[Job]) -> Vec<Finding> {
         let later = cron_job_of(job).and_then(|owner| last_success.get(&owner).copied());
         later.is_some() && later > started(job)
     };
-    let mut found: Vec<Finding> = jobs.iter().filter(|job| !recovered(job)).filter_map(examine_one).collect();
+    let mut found: Vec<Finding> = jobs().filter(|job| !recovered(job)).filter_map(examine_one).collect();
     sort(&mut found);
     found
 }
