@@ -6,7 +6,7 @@ use pintle_core::{
 };
 use serde_json::Value;
 use std::{
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard},
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -68,7 +68,12 @@ impl Port {
 
     /// A copy of what is known now, ready for much text.
     pub(crate) fn redactor(&self) -> Redactor {
-        let mut redactor = self.redactor.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.ready().clone()
+    }
+
+    /// What is known now; its machine is built once for as long as nothing is added.
+    fn ready(&self) -> RwLockWriteGuard<'_, Redactor> {
+        let mut redactor = self.redactor.write().unwrap_or_else(PoisonError::into_inner);
         redactor.prepare();
         redactor
     }
@@ -80,7 +85,7 @@ impl Port {
     }
 
     fn masked(&self, mut value: Value) -> Value {
-        self.redactor.read().unwrap_or_else(PoisonError::into_inner).value(&mut value);
+        self.ready().value(&mut value);
         value
     }
 }
@@ -99,8 +104,8 @@ impl CallPort for Port {
     }
 
     fn progress(&self, done: f64, total: Option<f64>, message: &str) {
-        let redactor = self.redactor.read().unwrap_or_else(PoisonError::into_inner);
-        self.events.progress(done, total, &redactor.text(message));
+        let message = self.ready().text(message).into_owned();
+        self.events.progress(done, total, &message);
     }
 
     fn emit(&self, row: Value) {

@@ -147,7 +147,9 @@ fn known(call: &Call, secret: &Secret) -> Secret {
 /// Makes the secrets of the kubeconfig's entries known to the call's redactor.
 pub(crate) fn make_known(profile: &Profile, call: &Call) {
     let user = &profile.user;
-    for secret in [&user.token, &user.password, &profile.cluster.proxy_url].into_iter().flatten() {
+    // Only with a user and password in it is a proxy's address a secret.
+    let proxy = profile.cluster.proxy_url.as_ref().filter(|url| url.expose().contains('@'));
+    for secret in [user.token.as_ref(), user.password.as_ref(), proxy].into_iter().flatten() {
         known(call, secret);
     }
     if let Some(Material::Data(key)) = &user.client_key
@@ -155,9 +157,8 @@ pub(crate) fn make_known(profile: &Profile, call: &Call) {
     {
         let _ = call.secret("client key of the kubeconfig", text);
     }
-    for (_, value) in user.exec.iter().flat_map(|exec| &exec.env) {
-        known(call, value);
-    }
+    // The variables of a plug-in are left out: they go to no server, and most are words such as a profile's name, which
+    // would be masked wherever they stand.
 }
 
 fn bearer(token: &Secret) -> Result<Presented, Cause> {
