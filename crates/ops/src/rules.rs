@@ -7,6 +7,8 @@
 pub mod containers;
 pub mod events;
 pub mod finding;
+pub mod namespaces;
+pub mod network;
 pub mod owners;
 pub mod pods;
 pub mod pss;
@@ -14,4 +16,5 @@ pub mod quantity;
 pub mod resources;
 pub mod roll_up;
 pub mod security;
+pub mod storage;
 pub mod workloads;

@@ -1,37 +1,39 @@
 //! `analyze_namespace`
 
+mod report;
+
 use crate::{
     Host,
-    diagnosis::{BySeverity, OLD_FORMS, every},
+    diagnosis::{BySeverity, OLD_FORMS, aside, every},
     reading::select,
     rules::{
-        finding::{Moment, ObjectRef, Severity},
+        finding::{Finding, Moment, ObjectRef, Severity},
+        namespaces, network,
         pods::{self, Surroundings},
-        pss::namespace::NamespacePolicy,
-        roll_up::{Owners, RollUp, Rolled},
+        roll_up::{Owners, RollUp},
+        storage,
         workloads::{deployments, jobs},
     },
     slim::SlimPod,
 };
 use jiff::Timestamp;
-use k8s_openapi::{
-    api::{
-        apps::v1::Deployment,
-        batch::v1::Job,
-        core::v1::{LimitRange, Namespace, PersistentVolumeClaim, Pod, ResourceQuota},
-    },
-    apimachinery::pkg::api::resource::Quantity,
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    batch::v1::Job,
+    core::v1::{LimitRange, Namespace, PersistentVolumeClaim, Pod, ResourceQuota, Service},
+    discovery::v1::EndpointSlice,
+    networking::v1::Ingress,
 };
-use pintle_core::{Call, Query, Spellings, Stop, View};
+use pintle_core::{Call, Query, Spellings, Stop};
 use pintle_fleet::{
-    Cause, Cluster, ClusterError, FleetValue, ListParams, Listing, PerCluster, ResourceType, Targets, Told,
-    fan_values_over,
+    Cause, Cluster, ClusterError, ListParams, Listing, PerCluster, ResourceType, Targets, fan_values_over,
 };
+use report::{ClaimCounts, Count, DeploymentCounts, Names, Part, PodCounts, Quotas, Report, pod_security};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::IgnoredAny};
-use std::collections::BTreeMap;
+use serde::{Deserialize, de::IgnoredAny};
+use std::collections::{BTreeMap, HashSet};
 
-/// How many of the worst findings are told; `find_pod_issues` has them all.
+/// How many of the worst findings are told; `find_pod_issues` has all of the pods'.
 const WORST: usize = 10;
 
 /// Analyse one namespace: quotas, limits, counts of its objects, Pod Security labels, worst issues.
@@ -41,129 +43,6 @@ pub(crate) struct AnalyzeNamespace {
     targets: Targets,
     /// Namespace
     namespace: String,
-}
-
-/// What is in a namespace. A part that could not be read says so and is not zero.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Report {
-    /// Its name.
-    namespace: String,
-    /// `Active` or `Terminating`; absent when the namespace itself could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    phase: Option<String>,
-    /// When it was made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    created: Option<Moment>,
-    /// Pod Security by mode: level and version.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pod_security: BTreeMap<&'static str, String>,
-    /// Pods.
-    pods: Part<PodCounts>,
-    /// Deployments.
-    deployments: Part<DeploymentCounts>,
-    /// Services.
-    services: Part<Count>,
-    /// Claims.
-    persistent_volume_claims: Part<ClaimCounts>,
-    /// ConfigMaps.
-    config_maps: Part<Count>,
-    /// Secrets, counted by their metadata.
-    secrets: Part<Count>,
-    /// Warning events that are still kept.
-    warning_events: Part<Count>,
-    /// Quotas: used and hard.
-    resource_quotas: Part<Quotas>,
-    /// LimitRanges.
-    limit_ranges: Part<Names>,
-    /// Findings on pods and deployments by severity.
-    issues: BySeverity,
-    /// The worst of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    worst: Vec<Rolled>,
-}
-
-/// A part of the report, or why it is missing.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Part<T> {
-    /// What was read.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    read: Option<T>,
-    /// Why it could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unread: Option<Told>,
-}
-
-impl<T> Part<T> {
-    /// # Errors
-    /// Only when the call has been cancelled.
-    fn of(result: Result<T, ClusterError>) -> Result<Self, ClusterError> {
-        match result {
-            Ok(value) => Ok(Self { read: Some(value), unread: None }),
-            Err(error) if matches!(error.cause, Cause::Cancelled) => Err(error),
-            Err(error) => Ok(Self { read: None, unread: Some(Told::from(&error.cause)) }),
-        }
-    }
-
-    fn words(&self, tell: impl FnOnce(&T) -> String) -> String {
-        match (&self.read, &self.unread) {
-            (Some(value), _) => tell(value),
-            (None, Some(told)) => format!("not read ({})", told.code),
-            (None, None) => "not read".to_owned(),
-        }
-    }
-}
-
-/// How many.
-#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-struct Count {
-    /// All of them.
-    total: usize,
-}
-
-/// Pods by phase.
-#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-struct PodCounts {
-    total: usize,
-    running: usize,
-    pending: usize,
-    failed: usize,
-    succeeded: usize,
-    /// In a crash loop now.
-    crashing: usize,
-}
-
-/// Deployments.
-#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-struct DeploymentCounts {
-    /// All of them.
-    total: usize,
-    /// With fewer ready than wanted.
-    degraded: usize,
-}
-
-/// Claims by phase.
-#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-struct ClaimCounts {
-    /// All of them.
-    total: usize,
-    /// Without a volume yet.
-    pending: usize,
-    /// Whose volume is gone.
-    lost: usize,
-}
-
-/// Quotas by name.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-struct Quotas {
-    /// Name, then resource, then `used of hard`.
-    quotas: BTreeMap<String, BTreeMap<String, String>>,
-}
-
-/// Names.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-struct Names {
-    /// The names.
-    names: Vec<String>,
 }
 
 impl Query for AnalyzeNamespace {
@@ -188,38 +67,37 @@ async fn one(cluster: Cluster, namespace: &str, now: Timestamp) -> Result<Report
     };
     let params = &ListParams::in_namespace(Some(namespace));
     let of_warnings = ListParams { field_selector: Some("type=Warning".to_owned()), ..params.clone() };
-    let (services, config_maps, secrets, warnings) = futures::join!(
-        count(&cluster, ResourceType::SERVICES, params),
+    let (config_maps, secrets, warnings, quotas, ranges) = futures::join!(
         count(&cluster, ResourceType::CONFIG_MAPS, params),
         count(&cluster, ResourceType::SECRETS, params),
         count(&cluster, ResourceType::EVENTS, &of_warnings),
-    );
-    let (quotas, ranges, claims, jobs, deployment_list) = futures::join!(
         every::<ResourceQuota>(&cluster, params),
         every::<LimitRange>(&cluster, params),
-        every::<PersistentVolumeClaim>(&cluster, params),
+    );
+    let (jobs, deployment_list, claim_list, service_list, slices, ingress_list) = futures::join!(
         every::<Job>(&cluster, params),
         every::<Deployment>(&cluster, params),
+        every::<PersistentVolumeClaim>(&cluster, params),
+        every::<Service>(&cluster, params),
+        every::<EndpointSlice>(&cluster, params),
+        every::<Ingress>(&cluster, params),
     );
+    let mut notes = Vec::new();
+    let mut issues = Issues::default();
+    issues.take(itself.as_ref().and_then(|n| namespaces::stuck(n, now)));
+
     let mut around = Surroundings::at(now);
     let mut owners = Owners::default();
-    // Without jobs, pods that their job retried are told; the counts are right all the same.
-    for job in jobs.map(|listing| listing.value).unwrap_or_default() {
+    let without_jobs = "pods that failed before their job succeeded may be told";
+    for job in aside(jobs, "jobs", without_jobs, &mut notes)?.unwrap_or_default() {
         let name = job.metadata.name.clone().unwrap_or_default();
         around.jobs.insert((namespace.to_owned(), name), jobs::state(&job));
         owners.learn("Job", &job.metadata);
     }
-    let pods = look_at_pods(&cluster, params, &around, &owners).await;
-    let mut issues = BySeverity::default();
-    let mut roll_up = RollUp::default();
-    let mut take = |owner: ObjectRef, finding: crate::rules::finding::Finding| {
-        issues.add(finding.severity, 1);
-        if finding.severity < Severity::Info {
-            roll_up.add(owner, finding);
-        }
-    };
-    let pods = Part::of(pods.map(|seen| {
-        seen.findings.into_iter().for_each(|(owner, finding)| take(owner, finding));
+    let seen = look_at_pods(&cluster, params, &around, &owners).await;
+    let used = seen.as_ref().map(|seen| seen.claims.clone()).unwrap_or_default();
+    let pods = Part::of(seen.map(|seen| {
+        seen.findings.into_iter().for_each(|(owner, finding)| issues.take_for(owner, finding));
         seen.counts
     }))?;
     let deployments = Part::of(deployment_list.map(|listing| {
@@ -228,14 +106,34 @@ async fn one(cluster: Cluster, namespace: &str, now: Timestamp) -> Result<Report
             counts.total += 1;
             let ready = deployment.status.as_ref().and_then(|s| s.ready_replicas).unwrap_or(0);
             counts.degraded += usize::from(ready < deployment.spec.replicas.unwrap_or(1));
-            let object = ObjectRef::of("Deployment", &deployment.metadata);
-            deployments::examine(deployment, &[], now).into_iter().for_each(|finding| take(object.clone(), finding));
+            issues.take(deployments::examine(deployment, &[], now));
         }
         counts
     }))?;
+    let claims = Part::of(claim_list.map(|listing| {
+        for claim in &listing.value {
+            let is_used = claim.metadata.name.as_ref().is_some_and(|name| used.contains(name));
+            issues.take(storage::claim(claim, is_used, now));
+        }
+        ClaimCounts::from(&listing.value)
+    }))?;
+    let slices = aside(slices, "endpointslices", "services without pods are not told", &mut notes)?;
+    let service_list = service_list.map(|listing| listing.value);
+    if let Ok(services) = &service_list {
+        services.iter().for_each(|s| issues.take(network::service(s, slices.as_deref(), now)));
+    }
+    let ingresses = Part::of(ingress_list.map(|listing| {
+        // Without the services, every backend would seem to be missing.
+        if let Ok(services) = &service_list {
+            listing.value.iter().for_each(|i| issues.take(network::ingress(i, services)));
+        }
+        Count { total: listing.value.len() }
+    }))?;
+
+    let meta = itself.as_ref().map(|n| &n.metadata);
+    let Issues { by_severity, roll_up } = issues;
     let mut worst = roll_up.into_rows();
     worst.truncate(WORST);
-    let meta = itself.as_ref().map(|n| &n.metadata);
     Ok(Report {
         namespace: namespace.to_owned(),
         phase: itself.as_ref().and_then(|n| n.status.as_ref()?.phase.clone()),
@@ -243,18 +141,44 @@ async fn one(cluster: Cluster, namespace: &str, now: Timestamp) -> Result<Report
         pod_security: pod_security(meta.and_then(|m| m.labels.as_ref()).unwrap_or(&BTreeMap::new())),
         pods,
         deployments,
-        services: Part::of(services)?,
-        persistent_volume_claims: Part::of(claims.map(|listing| count_claims(&listing.value)))?,
+        services: Part::of(service_list.map(|services| Count { total: services.len() }))?,
+        persistent_volume_claims: claims,
+        ingresses,
         config_maps: Part::of(config_maps)?,
         secrets: Part::of(secrets)?,
         warning_events: Part::of(warnings)?,
-        resource_quotas: Part::of(quotas.map(quotas_of))?,
+        resource_quotas: Part::of(quotas.map(|listing| Quotas::from(listing.value)))?,
         limit_ranges: Part::of(
             ranges.map(|listing| Names { names: listing.value.into_iter().filter_map(|r| r.metadata.name).collect() }),
         )?,
-        issues,
+        issues: by_severity,
         worst,
+        notes,
     })
+}
+
+/// Findings of all kinds of objects.
+#[derive(Default)]
+struct Issues {
+    by_severity: BySeverity,
+    roll_up: RollUp,
+}
+
+impl Issues {
+    /// Findings that stand under their own object.
+    fn take(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            self.take_for(finding.object.clone(), finding);
+        }
+    }
+
+    /// What is only worth knowing is counted, and not among the worst.
+    fn take_for(&mut self, owner: ObjectRef, finding: Finding) {
+        self.by_severity.add(finding.severity, 1);
+        if finding.severity < Severity::Info {
+            self.roll_up.add(owner, finding);
+        }
+    }
 }
 
 /// Metadata alone is enough to count, and all that may be seen of secrets.
@@ -267,7 +191,9 @@ async fn count(cluster: &Cluster, kind: ResourceType, params: &ListParams) -> Re
 #[derive(Default)]
 struct SeenPods {
     counts: PodCounts,
-    findings: Vec<(ObjectRef, crate::rules::finding::Finding)>,
+    findings: Vec<(ObjectRef, Finding)>,
+    /// Claims that pods mount.
+    claims: HashSet<String>,
 }
 
 async fn look_at_pods(
@@ -289,6 +215,9 @@ async fn look_at_pods(
             }
             let found = pods::examine(&pod, around);
             counts.crashing += usize::from(found.iter().any(loops));
+            let volumes = pod.spec.iter().flat_map(|s| s.volumes.iter().flatten());
+            seen.claims
+                .extend(volumes.filter_map(|v| v.persistent_volume_claim.as_ref().map(|c| c.claim_name.clone())));
             let owner = owners.top("Pod", &pod.metadata);
             seen.findings.extend(found.into_iter().map(|finding| (owner.clone(), finding)));
         }
@@ -296,92 +225,8 @@ async fn look_at_pods(
     Ok(cluster.list_pages(&ResourceType::PODS, params, SeenPods::default, take).await?.value)
 }
 
-fn loops(finding: &crate::rules::finding::Finding) -> bool {
+fn loops(finding: &Finding) -> bool {
     finding.id == "pod/crash-loop" || (finding.id == "pod/oom-killed" && finding.severity == Severity::Critical)
-}
-
-fn count_claims(claims: &[PersistentVolumeClaim]) -> ClaimCounts {
-    let in_phase = |phase: &str| {
-        claims.iter().filter(|c| c.status.as_ref().and_then(|s| s.phase.as_deref()) == Some(phase)).count()
-    };
-    ClaimCounts { total: claims.len(), pending: in_phase("Pending"), lost: in_phase("Lost") }
-}
-
-fn quotas_of(listing: Listing<Vec<ResourceQuota>>) -> Quotas {
-    let text = |map: Option<&BTreeMap<String, Quantity>>, name: &str| {
-        map.and_then(|m| m.get(name)).map_or_else(|| "?".to_owned(), |q| q.0.clone())
-    };
-    let quotas = listing.value.into_iter().map(|quota| {
-        let status = quota.status.unwrap_or_default();
-        let hard = status.hard.or_else(|| quota.spec.and_then(|s| s.hard)).unwrap_or_default();
-        let used = hard
-            .keys()
-            .map(|name| (name.clone(), format!("{} of {}", text(status.used.as_ref(), name), text(Some(&hard), name))));
-        (quota.metadata.name.unwrap_or_default(), used.collect())
-    });
-    Quotas { quotas: quotas.collect() }
-}
-
-fn pod_security(labels: &BTreeMap<String, String>) -> BTreeMap<&'static str, String> {
-    let policy = NamespacePolicy::of(labels);
-    [("enforce", policy.enforce), ("audit", policy.audit), ("warn", policy.warn)]
-        .into_iter()
-        .filter_map(|(mode, policy)| policy.map(|p| (mode, format!("{}:{}", p.level, p.version))))
-        .collect()
-}
-
-impl FleetValue for Report {
-    fn view(&self) -> View {
-        let mut lines = vec![format!(
-            "namespace {}{}",
-            self.namespace,
-            self.phase.as_ref().map(|phase| format!(" ({phase})")).unwrap_or_default()
-        )];
-        let mut line = |name: &str, words: String| lines.push(format!("{name}: {words}"));
-        line(
-            "pods",
-            self.pods.words(|p| {
-                format!(
-                    "{} ({} running, {} pending, {} failed, {} succeeded, {} crashing)",
-                    p.total, p.running, p.pending, p.failed, p.succeeded, p.crashing
-                )
-            }),
-        );
-        line("deployments", self.deployments.words(|d| format!("{} ({} degraded)", d.total, d.degraded)));
-        line("services", self.services.words(|c| c.total.to_string()));
-        line(
-            "persistent volume claims",
-            self.persistent_volume_claims.words(|c| format!("{} ({} pending, {} lost)", c.total, c.pending, c.lost)),
-        );
-        line("config maps", self.config_maps.words(|c| c.total.to_string()));
-        line("secrets", self.secrets.words(|c| c.total.to_string()));
-        line("warning events", self.warning_events.words(|c| c.total.to_string()));
-        line(
-            "limit ranges",
-            self.limit_ranges.words(|n| if n.names.is_empty() { "none".into() } else { n.names.join(", ") }),
-        );
-        let quotas = self.resource_quotas.words(|q| {
-            let all = q.quotas.iter().map(|(name, resources)| {
-                let used = resources.iter().map(|(resource, used)| format!("{resource} {used}"));
-                format!("{name} ({})", used.collect::<Vec<_>>().join(", "))
-            });
-            let all: Vec<String> = all.collect();
-            if all.is_empty() { "none".to_owned() } else { all.join("; ") }
-        });
-        line("resource quotas", quotas);
-        let modes: Vec<String> = self.pod_security.iter().map(|(mode, level)| format!("{mode} {level}")).collect();
-        line("pod security", if modes.is_empty() { "no labels".to_owned() } else { modes.join(", ") });
-        let issues = self.issues.words();
-        line("issues", if issues.is_empty() { "none".to_owned() } else { issues });
-        for row in &self.worst {
-            lines.push(format!("  {} {} {}: {}", row.severity, row.owner, row.id, row.message));
-        }
-        View::text(lines.join("\n"))
-    }
-
-    fn is_finding(&self) -> bool {
-        self.issues != BySeverity::default()
-    }
 }
 
 #[cfg(test)]
@@ -449,5 +294,38 @@ mod tests {
         let reply = world.call("analyze_namespace", json!({"namespace": "shop"})).await;
         let report = &reply.answer.unwrap()["clusters"][0]["value"];
         assert!(report.get("phase").is_none() && report["pods"]["total"] == 2);
+    }
+
+    #[tokio::test]
+    async fn kt_analyze_namespace_an_2_1_services_claims_and_ingresses_are_judged() {
+        let in_shop = |api: &str, kind: &str, name: &str, spec: serde_json::Value| {
+            json!({"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "shop", "creationTimestamp": ago(3_600)},
+                "spec": spec, "status": {"phase": "Pending"}})
+        };
+        let backend = json!({"defaultBackend": {"service": {"name": "gone", "port": {"number": 80}}}});
+        let objects = objects()
+            .with(in_shop("v1", "Service", "web", json!({"selector": {"app": "web"}})))
+            .with(in_shop("v1", "PersistentVolumeClaim", "data", json!({})))
+            .with(in_shop("networking.k8s.io/v1", "Ingress", "front", backend));
+        let world = World::of(objects).await;
+        let found = async || {
+            let answer = world.call("analyze_namespace", json!({"namespace": "shop"})).await.answer.unwrap();
+            let report = answer["clusters"][0]["value"].clone();
+            let ids: Vec<_> =
+                report["worst"].as_array().unwrap().iter().map(|r| r["id"].as_str().unwrap().to_owned()).collect();
+            (ids, report)
+        };
+        let (ids, report) = found().await;
+        assert_eq!(ids, ["pod/crash-loop", "ingress/no-service", "service/matches-nothing", "claim/pending"]);
+        assert_eq!(report["persistent_volume_claims"], json!({"total": 1, "pending": 1, "lost": 0}));
+
+        // What is not in hand is not taken for missing.
+        for kind in ["*/services", "*/endpointslices"] {
+            world.cluster.fault(kind, Fault::Forbidden);
+        }
+        let (ids, report) = found().await;
+        assert_eq!(ids, ["pod/crash-loop", "claim/pending"]);
+        assert_eq!(report["services"]["unread"]["code"], "forbidden");
+        assert!(report["notes"][0].as_str().unwrap().starts_with("endpointslices could not be read"));
     }
 }

@@ -247,4 +247,27 @@ mod tests {
         let refused = world.call("find_pod_issues", json!({"namespace": "../etc"})).await;
         assert_eq!(refused.outcome, Outcome::Failed);
     }
+
+    #[tokio::test]
+    async fn kt_find_pod_issues_kw_56_pages_of_a_bounded_answer_make_up_the_whole() {
+        let pods = (0..150).map(|index| pod(&format!("bad-{index:03}"), waiting("ImagePullBackOff")));
+        let world = World::of(pods.fold(Objects::new().namespace("shop"), Objects::with)).await;
+        let (mut names, mut cursor) = (Vec::new(), None);
+        loop {
+            let mut arguments = json!({"namespace": "shop"});
+            if let Some(cursor) = cursor.take() {
+                arguments["cursor"] = cursor;
+            }
+            let reply = world.call_as(Door::Agents, "find_pod_issues", arguments).await;
+            let answer = reply.answer.unwrap();
+            assert_eq!(answer["counts"]["findings"], 150, "counts are of all pages");
+            names.extend(rows(&answer).map(|r| name(r).to_owned()).collect::<Vec<_>>());
+            match reply.next_cursor {
+                Some(next) => cursor = Some(json!(next)),
+                None => break,
+            }
+        }
+        assert_eq!(names.len(), 150);
+        assert!(names.is_sorted());
+    }
 }
