@@ -248,6 +248,7 @@ impl Cause {
             Self::PluginMissing { .. } => Code::Unavailable,
             Self::Gone { .. } => Code::Moved,
             Self::NotFound { .. } => Code::NotFound,
+            Self::Rejected { status: 400, .. } => Code::InvalidArgument,
             Self::Busy { .. } => Code::Busy,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::Cancelled => Code::Cancelled,
@@ -307,6 +308,7 @@ impl Cause {
             Self::Busy { .. } => "call again in a minute".to_owned(),
             Self::TooLarge { .. } => "a namespace or a selector makes the answer smaller".to_owned(),
             Self::Gone { .. } => "call again".to_owned(),
+            Self::Rejected { status: 400, .. } => "check the selectors and names that were given".to_owned(),
             Self::NotFound { .. } | Self::Rejected { .. } | Self::BadAnswer { .. } | Self::Cancelled => return None,
         })
     }
@@ -378,6 +380,10 @@ impl fmt::Display for Cause {
                 }
             }
             Self::Gone { said } => with_words(f, "no longer there (410)", said),
+            // The server's own words name the object better than its path does.
+            Self::NotFound { said, .. } if said.ends_with("not found") && !said.ends_with("page not found") => {
+                f.write_str(said)
+            }
             Self::NotFound { what, said } => with_words(f, &format!("{what} not found"), said),
             Self::Busy { status, said } => with_words(f, &format!("the server is busy ({status})"), said),
             Self::Rejected { status, said } => {
@@ -490,6 +496,14 @@ mod tests {
     fn kw_48_words_of_a_server_are_one_bounded_line_without_controls() {
         let words = said(&format!("\x1b[31mno\x1b[0m\nway{}", "x".repeat(1000)));
         assert!(words.starts_with("no wayxxx") && words.ends_with('…') && words.chars().count() == SAID_LIMIT + 1);
+    }
+
+    #[test]
+    fn what_is_not_found_is_named_as_the_server_names_it() {
+        let shown = |said: &str| Cause::NotFound { what: "/api/v1/x".to_owned(), said: said.to_owned() }.to_string();
+        assert_eq!(shown("pods \"web\" not found"), "pods \"web\" not found");
+        assert_eq!(shown("404 page not found"), "/api/v1/x not found: 404 page not found");
+        assert_eq!(shown(""), "/api/v1/x not found");
     }
 
     #[test]
