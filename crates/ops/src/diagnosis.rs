@@ -231,7 +231,7 @@ impl<'a> Looking<'a> {
 /// Old forms that the diagnostic operations accept.
 pub(crate) const OLD_FORMS: Spellings = Spellings {
     renames: &[],
-    booleans: &["include_completed", "extended", "cpu_limits", "ephemeral_storage"],
+    booleans: &["include_completed", "hygiene", "extended", "cpu_limits", "ephemeral_storage"],
     empty_is_absent: &["cluster", "namespace", "severity", "level", "version", "resource_type"],
     singles: &["clusters"],
 };

@@ -37,6 +37,8 @@ pub(crate) struct FindPodIssues {
     namespace: Option<String>,
     /// Also pods that completed
     include_completed: bool,
+    /// Also habits: naked pods, missing probes
+    hygiene: bool,
     /// Least severity told
     severity: Option<Severity>,
 }
@@ -104,6 +106,9 @@ async fn one(
             let key = (meta.namespace.clone().unwrap_or_default(), meta.name.clone().unwrap_or_default());
             if let Some(events) = of_pods.get(&key).filter(|_| is_in_trouble(&pod)) {
                 found.extend(events.iter().filter(|event| !is_told(event, &found)).cloned().collect::<Vec<_>>());
+            }
+            if ask.hygiene {
+                found.extend(pods::hygiene(&pod));
             }
             if !found.is_empty() {
                 looking.add(&owners.top("Pod", meta), found);
@@ -179,6 +184,8 @@ mod tests {
             let answer = world.call("find_pod_issues", arguments).await.answer.unwrap();
             assert_eq!(ids(&answer), [("bad", "pod/image-pull"), ("done", "pod/completed")]);
         }
+        let habits = world.call("find_pod_issues", json!({"hygiene": true})).await.answer.unwrap();
+        assert_eq!(habits["counts"]["by_finding"]["hygiene/naked-pod"], 2);
         let high = world.call("find_pod_issues", json!({"severity": "critical"})).await;
         assert_eq!(high.outcome, Outcome::Ok);
         assert!(high.view.plain().starts_with("no findings on 2 pods"), "{}", high.view.plain());
@@ -249,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn kt_find_pod_issues_kw_56_pages_of_a_bounded_answer_make_up_the_whole() {
+    async fn kt_find_pod_issues_kw_56_an_6_03_pages_of_a_bounded_answer_make_up_the_whole() {
         let pods = (0..150).map(|index| pod(&format!("bad-{index:03}"), waiting("ImagePullBackOff")));
         let world = World::of(pods.fold(Objects::new().namespace("shop"), Objects::with)).await;
         let (mut names, mut cursor) = (Vec::new(), None);
@@ -262,6 +269,7 @@ mod tests {
             let answer = reply.answer.unwrap();
             assert_eq!(answer["counts"]["findings"], 150, "counts are of all pages");
             names.extend(rows(&answer).map(|r| name(r).to_owned()).collect::<Vec<_>>());
+            assert_eq!(reply.truncated, reply.next_cursor.is_some());
             match reply.next_cursor {
                 Some(next) => cursor = Some(json!(next)),
                 None => break,

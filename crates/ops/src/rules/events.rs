@@ -333,4 +333,18 @@ mod tests {
         assert_eq!(last_seen(&timeless), None);
         assert_eq!(examine_at(&[timeless]).len(), 1);
     }
+
+    #[test]
+    fn an_6_20_events_with_null_or_missing_fields_do_no_harm() {
+        let bare = json!({"metadata": {}, "type": "Warning", "reason": "NetworkNotReady", "involvedObject": {}});
+        let only_event_time = json!({"metadata": {}, "type": "Warning", "reason": "NetworkNotReady", "message": null,
+            "series": null, "eventTime": "2026-11-30T11:59:00.123456Z", "firstTimestamp": null, "lastTimestamp": null,
+            "involvedObject": {"kind": null, "name": null, "fieldPath": "spec"}});
+        let no_object = json!({"metadata": null, "type": "Warning", "reason": "FailedMount"});
+        for value in [bare, only_event_time, no_object] {
+            let event: Event = serde_json::from_value(value.clone()).unwrap();
+            assert_eq!(examine_at(&[event]).len(), 1, "{value}");
+        }
+        assert_eq!(examine_at(&[Event::default()]), []);
+    }
 }

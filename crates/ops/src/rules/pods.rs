@@ -5,6 +5,7 @@
 //! `PodStatus` and `ContainerStatus` of the core API, and the reasons that kubelet, scheduler and node controller write.
 
 mod crashes;
+mod hygiene;
 mod image;
 mod phase;
 mod readiness;
@@ -25,6 +26,7 @@ use k8s_openapi::{
 use std::collections::HashMap;
 
 pub use crashes::meaning_of_exit;
+pub use hygiene::hygiene;
 pub use image::{PullFailure, pull_failure};
 pub use scheduling::{Cause, Unschedulable, parse_unschedulable};
 

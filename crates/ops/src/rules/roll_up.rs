@@ -57,10 +57,12 @@ impl Owners {
         chain
     }
 
-    /// The topmost owner; the object itself when nobody owns it.
+    /// The topmost owner; the object itself when nobody owns it. A node owns its static pods, which have nothing else
+    /// in common: each stands for itself.
     #[must_use]
     pub fn top(&self, kind: &str, meta: &ObjectMeta) -> ObjectRef {
-        self.chain(kind, meta).pop().unwrap_or_else(|| ObjectRef::of(kind, meta))
+        let top = self.chain(kind, meta).pop().filter(|owner| owner.kind != "Node");
+        top.unwrap_or_else(|| ObjectRef::of(kind, meta))
     }
 }
 
@@ -256,5 +258,9 @@ mod tests {
         owners.learn("A", &circle("b", "a"));
         assert_eq!(owners.chain("A", &circle("a", "b")).len(), 1);
         assert_eq!(owners.top("Pod", &meta(json!({"name": "alone", "namespace": "n"}))).to_string(), "n/pod/alone");
+        let of_node = json!([{"apiVersion": "v1", "kind": "Node", "name": "cp-1", "uid": "1", "controller": true}]);
+        let of_node = meta(json!({"name": "etcd-cp-1", "namespace": "kube-system", "ownerReferences": of_node}));
+        assert_eq!(owners.top("Pod", &of_node).to_string(), "kube-system/pod/etcd-cp-1");
+        assert_eq!(owners.chain("Pod", &of_node)[0].to_string(), "node/cp-1");
     }
 }
