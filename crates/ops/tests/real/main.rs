@@ -1,0 +1,5 @@
+//! The tools and their rules beside real API servers, and beside kubectl where it has an answer of its own.
+
+#![allow(clippy::unwrap_used, reason = "what cannot be set up is a failed test")]
+
+mod pss;
