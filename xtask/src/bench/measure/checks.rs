@@ -201,9 +201,11 @@ pub fn validate(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
 
 /// A server of the old era that ignores what it does not know: the first question gets no answer.
 const SILENT: &str = r#"while IFS= read -r line; do
+  id=${line#*\"id\":}; id=${id%%[,\}]*}
   case "$line" in
-    *'"initialize"'*) id=${line#*\"id\":}; id=${id%%[,\}]*}
+    *'"initialize"'*)
       printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"old","version":"1"}}}\n' "$id" ;;
+    *'"ping"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$id" ;;
   esac
 done"#;
 
