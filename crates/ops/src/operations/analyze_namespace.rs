@@ -42,6 +42,7 @@ pub(crate) struct AnalyzeNamespace {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace
+    #[schemars(extend("x-cli" = {"short": "n"}))]
     namespace: String,
 }
 

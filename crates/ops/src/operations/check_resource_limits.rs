@@ -21,18 +21,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Check requests and limits of containers: missing, contradictory or absurd values, LimitRange bounds, classes of
-/// service; grouped by owner.
+/// Check requests and limits: missing, contradictory or absurd values, LimitRange bounds, classes of service; grouped
+/// by owner.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CheckResourceLimits {
     #[serde(flatten)]
     targets: Targets,
-    /// Namespace; default: all
+    /// Namespace; all when absent
+    #[schemars(extend("x-cli" = {"short": "n"}))]
     namespace: Option<String>,
     /// Tell missing CPU limits
     cpu_limits: bool,
-    /// Tell missing ephemeral-storage values
+    /// Tell missing ephemeral storage
     ephemeral_storage: bool,
     /// Least severity told
     severity: Option<Severity>,

@@ -36,20 +36,21 @@ static TEMPLATED: [ResourceType; 7] = [
     ResourceType::CRON_JOBS,
 ];
 
-/// Check pods and pod templates against the Pod Security Standards and beyond: host access, capabilities, root,
-/// secrets in env, images; grouped by owner.
+/// Check pods and pod templates against the Pod Security Standards and beyond: secrets in env, images, node access;
+/// grouped by owner.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CheckSecurityIssues {
     #[serde(flatten)]
     targets: Targets,
-    /// Namespace; default: all
+    /// Namespace; all when absent
+    #[schemars(extend("x-cli" = {"short": "n"}))]
     namespace: Option<String>,
-    /// Level to check against
+    /// Level to check
     level: Level,
-    /// Version of the standards, `latest` or `v1.N`; default: the cluster's
+    /// `latest` or `v1.N`; the cluster's when absent
     version: Option<String>,
-    /// Also what the standards do not ask for
+    /// Also beyond the standards
     extended: bool,
     /// Least severity told
     severity: Option<Severity>,

@@ -27,14 +27,15 @@ use pintle_fleet::{Cluster, ClusterError, Found, ListParams, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Find workloads with problems: deployments and other sets short of replicas or stuck in a rollout, failed jobs,
-/// autoscalers without metrics, budgets that block drains.
+/// Find workloads with problems: short of replicas, stuck rollouts, failed jobs, autoscalers without metrics, budgets
+/// that block drains.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct FindDeploymentIssues {
     #[serde(flatten)]
     targets: Targets,
-    /// Namespace; default: all
+    /// Namespace; all when absent
+    #[schemars(extend("x-cli" = {"short": "n"}))]
     namespace: Option<String>,
     /// Least severity told
     severity: Option<Severity>,

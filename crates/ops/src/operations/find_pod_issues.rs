@@ -33,11 +33,12 @@ const MOST_EVENTS: usize = 5_000;
 pub(crate) struct FindPodIssues {
     #[serde(flatten)]
     targets: Targets,
-    /// Namespace; default: all
+    /// Namespace; all when absent
+    #[schemars(extend("x-cli" = {"short": "n"}))]
     namespace: Option<String>,
     /// Also pods that completed
     include_completed: bool,
-    /// Also habits: naked pods, missing probes
+    /// Also habits such as missing probes
     hygiene: bool,
     /// Least severity told
     severity: Option<Severity>,
@@ -81,6 +82,9 @@ async fn one(
         let key = (meta.namespace.clone().unwrap_or_default(), meta.name.clone().unwrap_or_default());
         around.jobs.insert(key, jobs::state(&job));
         owners.learn("Job", meta);
+    }
+    if event_list.as_ref().is_ok_and(|listing| listing.continue_token.is_some()) {
+        notes.push(format!("only the first {MOST_EVENTS} warning events were looked at"));
     }
     let without_events = "probes, mounts and quotas that fail are not told";
     let warnings = aside(event_list, "events", without_events, &mut notes)?.unwrap_or_default();

@@ -80,6 +80,7 @@ pub(crate) struct FindResourceOwners {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace
+    #[schemars(extend("x-cli" = {"short": "n"}))]
     namespace: String,
     /// Kind of objects
     #[serde(default)]
