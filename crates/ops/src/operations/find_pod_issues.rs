@@ -11,7 +11,7 @@ use crate::{
         roll_up::{Owners, Rolled},
         workloads::jobs,
     },
-    slim::SlimPod,
+    slim::LeanPod,
 };
 use jiff::Timestamp;
 use k8s_openapi::api::{
@@ -100,7 +100,7 @@ async fn one(
     }
     drop(warnings);
 
-    let take = |looking: &mut Looking<'_>, page: Vec<SlimPod>| {
+    let take = |looking: &mut Looking<'_>, page: Vec<LeanPod>| {
         for pod in page.into_iter().map(Pod::from) {
             let meta = &pod.metadata;
             if !looking.looks_at("pods", meta.namespace.as_deref()) {
