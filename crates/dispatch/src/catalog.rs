@@ -174,6 +174,23 @@ impl Catalog {
         self.inner.entries.iter().filter(|e| e.serves(Door::Agents)).map(|entry| entry.listed(&self.inner.settings))
     }
 
+    /// The names of the tools that agents see, in the same order; cheaper than the tools themselves.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let style = self.inner.settings.name_style;
+        self.inner
+            .entries
+            .iter()
+            .filter(|e| e.serves(Door::Agents))
+            .map(move |entry| style.show(&entry.tool.spec().name).into_owned())
+    }
+
+    /// The tool that agents see under exactly that name.
+    #[must_use]
+    pub fn listed_as(&self, name: &str) -> Option<&Listed> {
+        let entry = self.inner.find(name, Door::Agents)?;
+        Some(entry.listed(&self.inner.settings)).filter(|listed| listed.name == name)
+    }
+
     /// Whether some tool that agents see may answer with a plan.
     #[must_use]
     pub fn may_plan(&self) -> bool {

@@ -7,27 +7,36 @@ use rmcp::{
     model::{JsonObject, Tool, ToolAnnotations},
 };
 use serde_json::Value;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
-/// The tools as the protocol shows them; made once, the same for every session.
+/// The tools as the protocol shows them; each made once, when it is first looked at, the same for every session.
 pub(crate) struct Tools {
-    all: Vec<Tool>,
-    by_name: HashMap<String, usize>,
+    output_schemas: bool,
+    names: Vec<String>,
+    made: HashMap<String, OnceLock<Tool>>,
 }
 
 impl Tools {
     pub(crate) fn new(catalog: &Catalog, output_schemas: bool) -> Self {
-        let all: Vec<Tool> = catalog.listed().map(|listed| shown(listed, output_schemas)).collect();
-        let by_name = all.iter().enumerate().map(|(index, tool)| (tool.name.to_string(), index)).collect();
-        Self { all, by_name }
+        let names: Vec<String> = catalog.names().collect();
+        let made = names.iter().map(|name| (name.clone(), OnceLock::new())).collect();
+        Self { output_schemas, names, made }
     }
 
-    pub(crate) fn all(&self) -> &[Tool] {
-        &self.all
+    pub(crate) fn all(&self, catalog: &Catalog) -> Vec<Tool> {
+        self.names.iter().filter_map(|name| self.get(catalog, name)).cloned().collect()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).map(|index| &self.all[*index])
+    pub(crate) fn get(&self, catalog: &Catalog, name: &str) -> Option<&Tool> {
+        let made = self.made.get(name)?;
+        if let Some(tool) = made.get() {
+            return Some(tool);
+        }
+        let tool = shown(catalog.listed_as(name)?, self.output_schemas);
+        Some(made.get_or_init(|| tool))
     }
 }
 

@@ -162,7 +162,7 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (page, next) = self.page("tools/list", self.server.tools.all(), request)?;
+        let (page, next) = self.page("tools/list", &self.server.tools.all(&self.server.catalog), request)?;
         let (fresh, scope) = self.server.list_cache();
         let mut result = ListToolsResult::with_all_items(page).with_ttl_ms(fresh).with_cache_scope(scope);
         result.next_cursor = next;
@@ -170,7 +170,7 @@ impl ServerHandler for Session {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.server.tools.get(name).cloned()
+        self.server.tools.get(&self.server.catalog, name).cloned()
     }
 
     async fn call_tool(

@@ -50,7 +50,7 @@ async fn run() -> Result<(), Failure> {
         toolsets.push(trial_toolset(&Arc::new(World::default()), arguments.dummies));
     }
     let catalog = Catalog::new(toolsets, arguments.settings)?;
-    let tools = catalog.listed().count();
+    let tools = catalog.names().count();
     let mut options = ServerOptions::new(env!("CARGO_PKG_VERSION"));
     options.output_schemas = !arguments.no_output_schemas;
     options.page_size = arguments.page_size;
