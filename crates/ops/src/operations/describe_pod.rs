@@ -198,7 +198,7 @@ impl DescribePod {
 }
 
 /// "Not found" says also whether the namespace is there.
-async fn explained(cluster: &Cluster, namespace: &str, error: ClusterError) -> ClusterError {
+pub(super) async fn explained(cluster: &Cluster, namespace: &str, error: ClusterError) -> ClusterError {
     let Cause::NotFound { what, said } = &error.cause else { return error };
     match cluster.has_namespace(namespace).await {
         Ok(false) => {

@@ -1,5 +1,6 @@
 //! `get_pod_logs`
 
+use super::describe_pod::explained;
 use crate::{
     Host,
     reading::{OLD_FORMS, select},
@@ -164,7 +165,7 @@ impl GetPodLogs {
                 let note = format!("container {container}; there are also {}", others.join(", "));
                 Ok(log(raw, Some(container), Some(note)))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(explained(cluster, namespace, error).await),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 use pintle_core::{Answer, Call, CutRows, Failure, Foreign, Outcome, Query, Row, Spellings, Stop, View};
 use pintle_fleet::{
-    Cluster, ClusterError, Fanned, FleetRow, Found, ListParams, ResourceType, TablePage, Targets, fan_over,
+    Cause, Cluster, ClusterError, Fanned, FleetRow, Found, ListParams, ResourceType, TablePage, Targets, fan_over,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,8 +165,17 @@ impl Query for ListResources {
         let called = std::sync::Mutex::new(None);
         let (wanted, paths, counted, named) = (&self, paths.as_slice(), &counts, &called);
         let found = fan_over(host.fleet(), selection, call, |cluster| async move {
-            let (kind, _) = kinds::resolve(&cluster, &wanted.kind).await?;
-            let (found, count) = wanted.read(&cluster, &kind, paths, call).await?;
+            let (mut kind, _) = kinds::resolve(&cluster, &wanted.kind).await?;
+            let read = match wanted.read(&cluster, &kind, paths, call).await {
+                // A list is there, if empty, as long as its type is: this one has gone, perhaps to another group.
+                Err(ClusterError { cause: Cause::NotFound { .. }, .. }) => {
+                    cluster.rediscover().await?;
+                    (kind, _) = kinds::resolve(&cluster, &wanted.kind).await?;
+                    wanted.read(&cluster, &kind, paths, call).await
+                }
+                read => read,
+            };
+            let (found, count) = read?;
             let held = |poisoned: std::sync::PoisonError<_>| poisoned.into_inner();
             counted.lock().unwrap_or_else(held).insert(cluster.name().to_owned(), count);
             named.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert_with(|| kind.to_string());

@@ -2,4 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "what cannot be set up is a failed test")]
 
+mod alarms;
+mod asked;
+mod clusters;
+mod denied;
+mod kinds;
+mod lists;
+mod logs;
+mod namespaces;
 mod pss;
