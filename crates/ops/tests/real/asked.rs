@@ -21,12 +21,24 @@ pub struct Asked {
 
 impl Asked {
     pub fn of(kubeconfig: PathBuf) -> Self {
+        Self::by(kubeconfig, |host| host)
+    }
+
+    /// By a clock that stands still, so much ahead of ours.
+    pub fn later(kubeconfig: PathBuf, ahead: Duration) -> Self {
+        Self::by(kubeconfig, |host| {
+            let then = host.now() + ahead;
+            host.at(then)
+        })
+    }
+
+    fn by(kubeconfig: PathBuf, clock: impl FnOnce(Host) -> Host) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let deadline = Duration::from_secs(5);
         let options =
             FleetOptions { kubeconfig: Some(kubeconfig), connect_deadline: deadline, ..FleetOptions::default() };
         let state = Some(StateFolder::at(folder.path().join("state")));
-        let host = Arc::new(Host::new(options));
+        let host = Arc::new(clock(Host::new(options)));
         let tools = vec![pintle_ops::toolset(Arc::clone(&host)), pintle_ops::extra(&host)];
         let catalog = Catalog::new(tools, Settings { state, ..Settings::default() }).unwrap();
         Self { runtime: Runtime::new().unwrap(), catalog, _folder: folder }
@@ -34,8 +46,12 @@ impl Asked {
 
     /// As a person calls, for whom nothing is cut.
     pub fn call(&self, tool: &str, arguments: Value) -> Reply {
+        self.call_as(Door::People, tool, arguments)
+    }
+
+    pub fn call_as(&self, door: Door, tool: &str, arguments: Value) -> Reply {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-        let caller = Caller { door: Door::People, principal: "test".to_owned() };
+        let caller = Caller { door, principal: "test".to_owned() };
         self.runtime.block_on(self.catalog.call(Request::new(tool, arguments, caller)))
     }
 

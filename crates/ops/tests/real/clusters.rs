@@ -73,8 +73,7 @@ fn kt_audit_kubeconfig_kw_45_contexts_that_lead_nowhere_are_told_apart_from_clus
     let Some(clusters) = shared() else { return };
     let folder = tempfile::tempdir().unwrap();
     let context = &clusters.contexts()[0];
-    let raw = ["config", "view", "--raw", "--flatten", "-o", "json"];
-    let mut config = clusters.kubectl(context, &raw).json();
+    let mut config = flattened(clusters);
     let server = |url: &str| json!({"server": url});
     let add = |config: &mut Value, list: &str, item: Value| config[list].as_array_mut().unwrap().push(item);
     // the discard port: nobody listens
@@ -97,6 +96,35 @@ fn kt_audit_kubeconfig_kw_45_contexts_that_lead_nowhere_are_told_apart_from_clus
     let commands = ["kubectl config delete-context 'broken; rm -rf'", "kubectl config delete-cluster 'left over'"];
     assert_eq!(audit["commands"], json!(commands));
     assert_eq!(reply.outcome, Outcome::Findings);
+}
+
+/// The shared kubeconfig with all its material in it, to be changed.
+fn flattened(clusters: &Clusters) -> Value {
+    clusters.kubectl(&clusters.contexts()[0], &["config", "view", "--raw", "--flatten", "-o", "json"]).json()
+}
+
+#[test]
+fn kt_get_nodes_kw_25_kw_60_an_alias_is_asked_once_and_a_changed_kubeconfig_is_read_again() {
+    let Some(clusters) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = flattened(clusters);
+    let first = config["contexts"][0].clone();
+    config["contexts"] = json!([first]);
+    config["current-context"] = first["name"].clone();
+    let asked = Asked::of(written(folder.path(), &config.to_string()));
+    let all = json!({"clusters": ["*"]});
+    let before = asked.answer("get_nodes", all.clone());
+    assert_eq!((&before["totals"]["clusters"], &before["totals"]["ok"]), (&json!(1), &json!(1)));
+    let mut alias = first.clone();
+    alias["name"] = json!("zz \u{fc}ber alias");
+    config["contexts"] = json!([first, alias]);
+    written(folder.path(), &config.to_string());
+    let after = asked.answer("get_nodes", all);
+    assert_eq!((&after["totals"]["skipped"], &after["totals"]["rows"]), (&json!(1), &before["totals"]["rows"]));
+    assert_eq!(of(&after, "zz \u{fc}ber alias")["outcome"], "skipped");
+    // who names both means both
+    let both = asked.answer("get_nodes", json!({"clusters": [first["name"], alias["name"]]}));
+    assert_eq!(both["totals"]["ok"], 2);
 }
 
 const WEB: &str = "
@@ -196,10 +224,24 @@ fn kt_get_cluster_health_kt_find_pod_issues_kt_audit_kubeconfig_kw_50_kw_57_an_1
     assert_eq!(found(&told, "rests"), [] as [&str; 0], "an autoscaler at its minimum is no finding");
     assert_eq!(found(&told, "blind"), ["hpa/no-metrics"]);
     assert_eq!(found(&told, "full"), ["hpa/at-maximum"]);
+
+    // and nobody says any more that the node is ready
+    let nodes = parts.iter().find(|part| part.name == "kwok" && part.context == first).unwrap();
+    nodes.process.signal(Signal::STOP).unwrap();
+    let node = clusters.kubectl(first, &["get", "nodes", "-o", "name"]).text();
+    let broken = r#"{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "KubeletNotReady"}]}}"#;
+    clusters.kubectl(first, &["patch", node.trim_end(), "--subresource=status", "-p", broken]).text();
+    let table = clusters.kubectl(first, &["get", "nodes", "--no-headers"]).text();
+    assert!(table.contains(" NotReady "), "{table}");
+    assert_eq!(rows(&asked.answer("get_nodes", json!({"clusters": [first]})))[0]["status"], "NotReady");
+    let (word, server, value) = status(first);
+    assert_eq!((word.as_str(), server.as_str(), &value["nodes_ready"]), ("Degraded", "Reachable", &json!(0)));
+    assert!(value["reasons"].to_string().contains("is NotReady"), "{value}");
+    nodes.process.signal(Signal::CONT).unwrap();
     controllers.process.signal(Signal::CONT).unwrap();
+    clusters.kubectl(first, &["wait", node.trim_end(), "--for=condition=Ready", "--timeout=120s"]).text();
 
     // a node that is cordoned
-    let node = clusters.kubectl(first, &["get", "nodes", "-o", "name"]).text();
     clusters.kubectl(first, &["cordon", node.trim_end()]).text();
     let nodes = rows(&asked.answer("get_nodes", json!({"clusters": [first]})));
     assert_eq!(nodes[0]["status"], "Ready,SchedulingDisabled");

@@ -176,14 +176,22 @@ kind: Pod
 metadata: {name: leaving, labels: {app: leaving}, finalizers: [example.test/held]}
 spec:
   containers: [{name: main, image: 'registry.example/main:1'}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: unreachable, labels: {app: leaving}, finalizers: [example.test/held]}
+spec:
+  containers: [{name: main, image: 'registry.example/main:1'}]
 ";
 
-/// Lets go of the pod that a finalizer holds, however the test ends.
+/// Lets go of the pods that a finalizer holds, however the test ends.
 struct Held<'a>(&'a Namespace<'a>);
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.0.kubectl(&["patch", "pod/leaving", "--type=merge", "-p", r#"{"metadata": {"finalizers": null}}"#]);
+        for pod in ["pod/leaving", "pod/unreachable"] {
+            self.0.kubectl(&["patch", pod, "--type=merge", "-p", r#"{"metadata": {"finalizers": null}}"#]);
+        }
     }
 }
 
@@ -197,9 +205,10 @@ fn kt_get_pods_says_of_every_pod_what_kubectl_prints() {
         namespace.apply(&made.iter().map(|(name, _)| pod(name)).collect::<String>());
         namespace.pods("app=web", "Running", 3);
         namespace.pods("app=once", "Succeeded", 1);
-        namespace.pods("app=leaving", "Running", 1);
+        namespace.pods("app=leaving", "Running", 2);
         let _held = Held(&namespace);
-        namespace.kubectl(&["delete", "pod/leaving", "--wait=false"]);
+        namespace.kubectl(&["delete", "pod/leaving", "pod/unreachable", "--wait=false"]);
+        namespace.patch_status("pod/unreachable", &json!({"reason": "NodeLost"}));
         for (name, status) in &made {
             namespace.patch_status(&format!("pod/{name}"), status);
         }
@@ -223,7 +232,7 @@ fn kt_get_pods_says_of_every_pod_what_kubectl_prints() {
                 (text(&row["name"]).to_owned(), cells)
             })
             .collect();
-        assert_eq!(mine.len(), made.len() + 3 + 1 + 3, "{mine:?}");
+        assert_eq!(mine.len(), made.len() + 3 + 1 + 4, "{mine:?}");
         assert_eq!(mine, theirs, "in {context}");
         let words: Vec<&str> = mine.values().map(|cells| cells[1].as_str()).collect();
         for word in

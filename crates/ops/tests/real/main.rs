@@ -9,5 +9,7 @@ mod denied;
 mod kinds;
 mod lists;
 mod logs;
+mod many;
 mod namespaces;
 mod pss;
+mod well;
