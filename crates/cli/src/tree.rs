@@ -41,6 +41,8 @@ impl Node {
             }
         }
         for (index, spec) in specs.iter().enumerate() {
+            // A tool whose command is called otherwise answers to its name, too.
+            root.old_path(&words_of_name(&spec.name), index);
             for alias in spec.aliases {
                 root.old_path(&words_of_name(alias), index);
             }

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     server: String,
-    authority: Option<Authority>,
+    authority: Option<Trust>,
     tls_server_name: Option<String>,
     proxy: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Authority {
+enum Trust {
     Data(String),
     File(PathBuf),
     Nobody,
@@ -31,10 +31,10 @@ impl Identity {
             return None;
         }
         let authority = match &entry.certificate_authority {
-            _ if entry.insecure_skip_tls_verify => Some(Authority::Nobody),
+            _ if entry.insecure_skip_tls_verify => Some(Trust::Nobody),
             None => None,
-            Some(Material::Data(bytes)) => Some(Authority::Data(Digest::of(trimmed(bytes)).as_str().to_owned())),
-            Some(Material::File(path)) => Some(Authority::File(path.clone())),
+            Some(Material::Data(bytes)) => Some(Trust::Data(Digest::of(trimmed(bytes)).as_str().to_owned())),
+            Some(Material::File(path)) => Some(Trust::File(path.clone())),
         };
         Some(Self {
             server: normal(&entry.server),

@@ -1,6 +1,6 @@
 //! What the program tells of itself: completions, manual pages, data for the documents.
 
-use crate::{Ended, check, house, people, personality::Personality, probe, quickstart, serve};
+use crate::{Ended, check, clusters, house, people, personality::Personality, probe, quickstart, serve, shelf};
 use clap::{Arg, ArgAction, Command, ValueHint, builder::PossibleValuesParser, error::ErrorKind};
 use pintle_cli::{Commands, Console, Options, call_command, man_page, man_pages, refusal_of, usage_of};
 use pintle_core::{Code, Door, Exit, Failure, Spec, Toolset, envelope_schema, schema};
@@ -68,7 +68,8 @@ fn with_own(command: Command) -> Command {
 
 /// Every command in full.
 fn whole(program: &str) -> Result<Command, Failure> {
-    let tools = catalog(people::listed()?)?;
+    let hosts = people::nobodys()?;
+    let tools = catalog(shelf::boxes(&hosts))?;
     let charly = Commands::new("charly", Personality::Charly.summary(), specs(&tools))
         .with_extras(crate::project::flags())
         .tree("charly")
@@ -76,8 +77,14 @@ fn whole(program: &str) -> Result<Command, Failure> {
     if program == "charly" {
         return Ok(charly);
     }
+    let tools = catalog(shelf::clusters(&hosts))?;
+    let ops = Commands::new("ops", Personality::Ops.summary(), specs(&tools)).tree("ops");
+    let ops = ops.args(clusters::flags(true)).subcommand(serve::group("ops mcp"));
+    if program == "ops" {
+        return Ok(ops);
+    }
     let house = catalog(vec![house::toolset(None)])?;
-    let root = Commands::new("pintle", house::SUMMARY, specs(&house)).tree("pintle").subcommand(charly);
+    let root = Commands::new("pintle", house::SUMMARY, specs(&house)).tree("pintle").subcommand(charly).subcommand(ops);
     Ok(with_own(root))
 }
 
@@ -139,7 +146,11 @@ pub(crate) fn data(words: &[String]) -> Ended {
     if let Some(word) = words.first() {
         return Err(Failure::new(Code::InvalidArgument, format!("`pintle docs-data` does not take `{word}`")));
     }
-    let mut tools = described(people::listed()?, "charly ")?;
+    let mut tools = Vec::new();
+    for toolset in people::listed()? {
+        let before = format!("{} ", shelf::word_of(&toolset));
+        tools.extend(described(vec![toolset], &before)?);
+    }
     tools.extend(described(vec![house::toolset(None)], "")?);
     let mut text = serde_json::to_string_pretty(&json!({"tools": tools}))
         .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;

@@ -1,12 +1,14 @@
 //! The program `pintle`: both doors, joined with the toolsets.
 //!
-//! Under the name `charly` (and, once they have operations, `kubestellar-ops`, `kubestellar-deploy` and `eggs`) it is
-//! that toolset's own command.
+//! Under the names `charly` and `kubestellar-ops` (and, once they have operations, `kubestellar-deploy` and `eggs`) it
+//! is that toolset's own command.
 
 mod check;
+mod clusters;
 mod document;
 mod house;
 mod operations;
+mod ops;
 mod people;
 mod personality;
 mod probe;
@@ -96,6 +98,7 @@ fn route(start: &Start) -> Ended {
 fn personality_of(personality: Personality, program: &str, words: &[String]) -> Ended {
     match personality {
         Personality::Charly => people::charly(program, words),
-        Personality::Ops | Personality::Deploy | Personality::Eggs => Err(personality.not_yet(program)),
+        Personality::Ops => ops::command(program, words),
+        Personality::Deploy | Personality::Eggs => Err(personality.not_yet(program)),
     }
 }

@@ -1,6 +1,13 @@
 //! The people's door of this program: which tools a command is looked up in, and who calls.
 
-use crate::{Ended, document, house, personality::Personality, project::Project, serve, shelf, surroundings};
+use crate::{
+    Ended, clusters, document, house,
+    personality::Personality,
+    project::Project,
+    serve,
+    shelf::{self, Hosts},
+    surroundings,
+};
 use pintle_cli::{Commands, Console, Invocation, Options, Parsed, Terminal, leading_flags, parse_call, run};
 use pintle_core::{Code, Doors, Exit, Failure, Spec, Toolset, nearest};
 use pintle_dispatch::{Catalog, NameStyle};
@@ -22,24 +29,36 @@ pub(crate) fn charly(program: &str, words: &[String]) -> Ended {
         Some("man") => return document::man("charly", &rest[1..]),
         _ => {}
     }
-    let known = Known::new()?;
+    let known = Known::new(shelf::boxes)?;
     let parsed = commands(&known.toolsets, program, Personality::Charly.summary()).with_extras(flags).parse(words)?;
     finish(parsed, |call| known.catalog(call))
 }
 
+/// The commands of the toolset for clusters; `said` stood before them.
+pub(crate) fn ops(program: &str, words: &[String], said: &clusters::Said) -> Ended {
+    let state = surroundings::state_path();
+    // Help and refusals need no state.
+    let hosts = Hosts::of(&nowhere(), said, state.as_deref().unwrap_or("/".as_ref()))?;
+    let toolsets = shelf::clusters(&hosts);
+    let parsed = commands(&toolsets, program, Personality::Ops.summary()).parse(words)?;
+    finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
+}
+
 /// The tools as they are looked up. What is called may need to act somewhere else.
 struct Known {
+    make: fn(&Hosts) -> Vec<Toolset>,
     toolsets: Vec<Toolset>,
     /// Whether they act where a call without flags of the project means.
     here: bool,
 }
 
 impl Known {
-    fn new() -> Result<Self, Failure> {
+    fn new(make: fn(&Hosts) -> Vec<Toolset>) -> Result<Self, Failure> {
         // Help and refusals need no project, no state and no policy.
-        match Project::default().host(&surroundings::state_path().unwrap_or_default()) {
-            Ok(host) => Ok(Self { toolsets: shelf::all(&host), here: surroundings::state().is_some() }),
-            Err(_) => Ok(Self { toolsets: listed()?, here: false }),
+        let said = clusters::Said::default();
+        match Hosts::of(&Project::default(), &said, &surroundings::state_path().unwrap_or_default()) {
+            Ok(hosts) => Ok(Self { make, toolsets: make(&hosts), here: surroundings::state().is_some() }),
+            Err(_) => Ok(Self { make, toolsets: make(&nobodys()?), here: false }),
         }
     }
 
@@ -48,7 +67,7 @@ impl Known {
         let toolsets = if self.here && project == Project::default() {
             self.toolsets
         } else {
-            shelf::all(&project.host(&surroundings::state_path()?)?)
+            (self.make)(&Hosts::of(&project, &clusters::Said::default(), &surroundings::state_path()?)?)
         };
         Catalog::new(toolsets, surroundings::settings()?)
     }
@@ -93,15 +112,20 @@ fn unknown(word: &str, house: &[Toolset]) -> Failure {
 
 /// A tool's name typed where a toolset belongs: `pintle box.validate`, `pintle box validate`.
 fn near_tool(word: &str) -> Option<String> {
-    let known = Known { toolsets: listed().ok()?, here: false };
-    let group = || specs(&known.toolsets).any(|spec| spec.name.split('.').next() == Some(word));
-    (known.find(word).is_some() || group()).then(|| format!("pintle charly {word}"))
+    let named = |spec: &Spec| {
+        let shown = NameStyle::Underscore.show(&spec.name);
+        [&*spec.name, &*shown, &*shown.replace('_', "-")].contains(&word) || spec.aliases.contains(&word)
+    };
+    let fits = |spec: &Spec| named(spec) || spec.name.split('.').next() == Some(word);
+    let toolsets = listed().ok()?;
+    let toolset = toolsets.iter().find(|toolset| toolset.tools.iter().any(|tool| fits(tool.spec())))?;
+    Some(format!("pintle {} {word}", shelf::word_of(toolset)))
 }
 
 /// `pintle call NAME …`: any tool of any toolset.
 pub(crate) fn call(words: &[String]) -> Ended {
     let house = [house::toolset(surroundings::state())];
-    let known = Known::new()?;
+    let known = Known::new(shelf::all)?;
     let find = |name: &str| known.find(name).or_else(|| specs(&house).find(|spec| spec.name == name));
     let parsed = parse_call(words, "pintle call", &crate::project::flags(), find)?;
     finish(parsed, |call| {
@@ -161,6 +185,15 @@ fn told(console: &Console, text: &str) -> Ended {
 
 /// Every toolset with its tools, for listings; nothing in them is ever called.
 pub(crate) fn listed() -> Result<Vec<Toolset>, Failure> {
-    let host = Project { dir: Some("/".into()), ..Project::default() }.host("/".as_ref())?;
-    Ok(shelf::all(&host))
+    Ok(shelf::all(&nobodys()?))
+}
+
+/// Hosts of tools that are only looked at.
+pub(crate) fn nobodys() -> Result<Hosts, Failure> {
+    Hosts::of(&nowhere(), &clusters::Said::default(), "/".as_ref())
+}
+
+/// A project that nothing is done in.
+fn nowhere() -> Project {
+    Project { dir: Some("/".into()), ..Project::default() }
 }

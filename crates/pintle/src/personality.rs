@@ -60,7 +60,7 @@ impl Personality {
 
     /// Whether this build has operations for it.
     pub(crate) const fn works(self) -> bool {
-        matches!(self, Self::Charly)
+        matches!(self, Self::Charly | Self::Ops)
     }
 
     /// Why it does nothing.

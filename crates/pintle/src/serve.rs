@@ -95,9 +95,9 @@ impl Server {
             state: surroundings::state(),
             audit: flags.audit,
         };
-        let host = flags.project.host(&surroundings::state_path()?)?;
-        flags.project.demand(&host)?;
-        let toolsets = shelf::toolsets(&names, &host)?;
+        let hosts = shelf::Hosts::of(&flags.project, &flags.clusters, &surroundings::state_path()?)?;
+        flags.project.demand(&hosts.boxes)?;
+        let toolsets = shelf::toolsets(&names, &hosts)?;
         let missing = shelf::missing_leaves(&toolsets);
         if let Some(wanted) = &flags.tools {
             tools::check(wanted, &toolsets)?;
@@ -122,7 +122,7 @@ impl Server {
 
     async fn run(self) -> Result<(), Failure> {
         let console = Console::of_process(&Options::default());
-        let count = self.catalog.listed().count();
+        let count = self.catalog.names().count();
         let told = self.told;
         let started = |place: &str| console.err(&format!("pintle: {count} tools {place}{told}\n"));
         match self.transport {

@@ -300,7 +300,7 @@ async fn ch_125_ch_126_ch_131_cw_12_hints_are_true_and_mutating_tools_are_offere
 async fn ch_096_ch_129_the_start_up_line_and_the_lists_add_up_to_the_golden_190_and_127() {
     let home = Home::new();
     let line = |flags: &[&str]| {
-        let ran = home.fed([&["mcp", "serve", "--stdio"], flags].concat(), "");
+        let ran = home.fed([&["mcp", "serve", "--stdio", "--toolset", "charly"], flags].concat(), "");
         assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
         ran.err
     };
@@ -310,7 +310,8 @@ async fn ch_096_ch_129_the_start_up_line_and_the_lists_add_up_to_the_golden_190_
     };
     let golden: BTreeSet<&str> = leaves::all().map(|leaf| leaf.name).collect();
     let marked: BTreeSet<&str> = leaves::MUTATING.into();
-    let (all, read_only) = (listed(&[]).await, listed(&["--read-only"]).await);
+    let charly = ["--toolset", "charly", "--read-only"];
+    let (all, read_only) = (listed(&charly[..2]).await, listed(&charly).await);
     assert!(names(&all).is_subset(&golden));
     let missing = golden.len() - all.len();
     let told = line(&[]);
@@ -326,7 +327,7 @@ async fn ch_096_ch_129_the_start_up_line_and_the_lists_add_up_to_the_golden_190_
     let missing_unmarked = golden.difference(&names(&all)).filter(|name| !marked.contains(**name)).count();
     assert_eq!(read_only.len() + missing_unmarked, 127);
 
-    let session = session(&stdio(&home, &["--read-only"]), EraChoice::Auto).await;
+    let session = session(&stdio(&home, &charly), EraChoice::Auto).await;
     for dropped in marked.intersection(&names(&all)) {
         let error = session.call_tool(dropped, Some(json!({})), &CallOptions::default()).await.unwrap_err();
         let answer = error.rpc().unwrap_or_else(|| panic!("{dropped}: {error}"));

@@ -22,7 +22,7 @@ fn values(name: &str, schema: &Value, round: usize) -> Value {
         return choices[round % choices.len()].clone();
     }
     match schema["type"].as_str() {
-        Some("boolean") => json!(round % 2 == 0),
+        Some("boolean") => json!(round.is_multiple_of(2)),
         Some("integer" | "number") => json!([1, 0, 50, -1, 1_000_000][round % 5]),
         Some("array") => json!([text(1)]),
         _ => json!(text(0)),

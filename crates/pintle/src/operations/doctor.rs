@@ -150,6 +150,7 @@ fn verdict(personality: Personality, programs: &[Program]) -> ToolsetState {
         Personality::Charly => {
             "authoring and validation; boxes are built and run where podman or docker is installed".to_owned()
         }
+        Personality::Ops => "reading and diagnosing the clusters of the kubeconfig".to_owned(),
         _ => format!("`{}` has no operations in this build", personality.program()),
     };
     ToolsetState { name: personality.toolset(), works, note }

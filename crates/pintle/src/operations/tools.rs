@@ -75,7 +75,7 @@ impl Query for ListTools {
                 rows.push(OneTool {
                     toolset: toolset.name,
                     name: spec.name.clone(),
-                    command: pintle_cli::usage_of(spec, "pintle charly"),
+                    command: pintle_cli::usage_of(spec, &format!("pintle {}", shelf::word_of(&toolset))),
                     effects: spec.worst.names(),
                     summary: first_sentence(&spec.description),
                 });

@@ -1,6 +1,6 @@
 //! The flags of `mcp serve`.
 
-use crate::{project, surroundings};
+use crate::{clusters, project, surroundings};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, builder::PossibleValuesParser};
 use pintle_core::{Code, Failure};
 use pintle_dispatch::{NameStyle, ReadOnly};
@@ -19,6 +19,7 @@ pub(crate) struct Flags {
     pub(crate) policy: Option<PathBuf>,
     pub(crate) audit: Option<PathBuf>,
     pub(crate) project: project::Project,
+    pub(crate) clusters: clusters::Said,
 }
 
 /// How clients reach the server.
@@ -43,6 +44,7 @@ pub(crate) fn command() -> Command {
         .args(transport())
         .args(limits())
         .args(project::flags())
+        .args(clusters::flags(false))
 }
 
 fn value(id: &'static str, name: &'static str, help: impl Into<String>) -> Arg {
@@ -139,6 +141,7 @@ impl Flags {
             policy: word("policy").map(PathBuf::from),
             audit: word("audit").map(PathBuf::from),
             project: project::Project::matched(matches),
+            clusters: clusters::Said::matched(matches),
         })
     }
 }

@@ -102,7 +102,7 @@ fn cw_17_every_message_names_the_thing_the_place_and_a_remedy() {
         &["mcp", "serve", "--stdio", "--listen", "127.0.0.1:0"],
         &["mcp", "serve", "--read-only", "--strict-read-only"],
         &["mcp", "serve", "--stdio", "--toolset", "chraly"],
-        &["mcp", "serve", "--stdio", "--toolset", "ops"],
+        &["mcp", "serve", "--stdio", "--toolset", "deploy"],
         &["mcp", "serve", "--stdio", "--toolset", "charly,"],
         &["mcp", "serve", "--stdio", "--tools", "box.lst.*"],
         &["mcp", "serve", "--stdio", "--tools", "box.["],

@@ -91,18 +91,7 @@ impl Home {
 
     /// With something on its standard input, which then ends.
     pub fn fed<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>, input: &str) -> Ran {
-        let mut command = self.command(words);
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_owned();
-        let writer = std::thread::spawn(move || {
-            // A server that refuses to start reads nothing.
-            let _ = stdin.write_all(input.as_bytes());
-        });
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        ran(&output)
+        fed_to(&mut self.command(words), input)
     }
 
     /// Every file below the home with what it holds, state left out.
@@ -120,6 +109,21 @@ impl Home {
             .replace(&self.path().display().to_string(), "HOME")
             .replace(version.trim(), "VERSION")
     }
+}
+
+/// With something on its standard input, which then ends.
+pub fn fed_to(command: &mut Command, input: &str) -> Ran {
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || {
+        // A server that refuses to start reads nothing.
+        let _ = stdin.write_all(input.as_bytes());
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    ran(&output)
 }
 
 pub fn done(command: &mut Command) -> Ran {

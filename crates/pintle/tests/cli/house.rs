@@ -30,7 +30,7 @@ fn doctor_tells_what_works_here_and_what_to_do_otherwise() {
     let docker = &found["programs"][1];
     assert_eq!((&docker["name"], docker.get("path")), (&json!("docker"), None), "it is not in PATH");
     assert_eq!(found["toolsets"][0]["name"], "charly");
-    assert_eq!((&found["toolsets"][0]["works"], &found["toolsets"][1]["works"]), (&json!(true), &json!(false)));
+    assert_eq!((&found["toolsets"][0]["works"], &found["toolsets"][2]["works"]), (&json!(true), &json!(false)));
     let state = home.path().join(".local/state/pintle");
     assert_eq!(found["state"], json!({"path": state.display().to_string()}));
     let text = look(&["doctor"]).good();

@@ -23,7 +23,7 @@ fn the_name_of_the_program_chooses_the_toolset() {
 #[test]
 fn toolsets_without_operations_say_so() {
     let home = Home::new();
-    for (program, word) in [("kubestellar-ops", "ops"), ("kubestellar-deploy", "deploy"), ("eggs", "eggs")] {
+    for (program, word) in [("kubestellar-deploy", "deploy"), ("eggs", "eggs")] {
         let link = home.path().join(program);
         symlink(pintle(), &link).unwrap();
         let by_name = done(&mut home.command_of(&link, ["--mcp-server"]));

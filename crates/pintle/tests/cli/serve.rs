@@ -36,7 +36,10 @@ fn listed(home: &Home, flags: &[&str]) -> Served {
 #[test]
 fn ch_095_ch_102_ch_105_ch_106_ch_109_over_stdio_the_start_line_counts_the_tools() {
     let home = Home::new();
-    let served = listed(&home, &[]);
+    let everything = listed(&home, &[]);
+    assert_eq!(everything.info["name"], "pintle");
+    assert!(["box.cat", "find_pod_issues"].iter().all(|name| everything.names().contains(name)));
+    let served = listed(&home, &["--toolset", "charly"]);
     let count = served.tools.len();
     let start = format!("pintle: {count} tools on stdio (");
     assert!(served.line.starts_with(&start) && served.line.contains("of charly's 190 leaves"), "{}", served.line);
@@ -58,7 +61,14 @@ fn ch_095_ch_102_ch_105_ch_106_ch_109_over_stdio_the_start_line_counts_the_tools
 fn cw_13_toolsets_and_globs_choose_tools() {
     let home = Home::new();
     assert!(listed(&home, &["--toolset", "charly,extra"]).names().contains(&"box.undo"));
-    assert_eq!(listed(&home, &["--toolset", "extra"]).names(), ["box.undo"]);
+    assert_eq!(listed(&home, &["--toolset", "extra"]).names(), ["box.undo", "list_resources", "get_resource"]);
+    assert!(
+        !listed(&home, &["--toolset", "charly,extra"]).names().contains(&"get_resource"),
+        "extra of what is served"
+    );
+    let clusters = listed(&home, &["--toolset", "ops,extra"]);
+    assert!(clusters.names().contains(&"get_resource") && !clusters.names().contains(&"box.undo"));
+    assert_eq!(clusters.info["name"], "kubestellar-ops");
     let some = listed(&home, &["--tools", "box.list.*,version", "--tools", "candy_set"]);
     assert_eq!(some.names(), ["version", "box.list.boxes", "candy.set"]);
     assert!(some.line.starts_with("pintle: 3 tools on stdio"));

@@ -1,0 +1,133 @@
+//! `kubestellar-ops`: the words of the seed, on fake clusters.
+
+use crate::home::{Home, done, pintle};
+use pintle_testkit::kube::{FakeCluster, Mode, Objects};
+use serde_json::Value;
+use std::{fs, os::unix::fs::symlink, path::PathBuf, sync::OnceLock};
+
+/// Servers live in a runtime of their own, since the program under test is waited for.
+fn runtime() -> &'static tokio::runtime::Runtime {
+    static RUNTIME: OnceLock<tokio::runtime::Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap())
+}
+
+struct Place {
+    home: Home,
+    program: PathBuf,
+    kubeconfig: String,
+    live: FakeCluster,
+}
+
+impl Place {
+    /// A live cluster with two names, and one that is gone.
+    fn new() -> Self {
+        let home = Home::new();
+        let program = home.path().join("kubestellar-ops");
+        symlink(pintle(), &program).unwrap();
+        let (live, gone) = runtime().block_on(async {
+            let live = FakeCluster::start(Objects::new().pods(25)).await.unwrap();
+            let gone = FakeCluster::setup(Objects::new()).mode(Mode::Gone).start().await.unwrap();
+            (live, gone)
+        });
+        let path = home.path().join("kube.config");
+        live.kubeconfig(["arn:aws:eks:eu-west-1:1:cluster/a", "ein Öl"])
+            .and(gone.kubeconfig(["gone"]))
+            .write(&path)
+            .unwrap();
+        Self { home, program, kubeconfig: path.display().to_string(), live }
+    }
+
+    fn run(&self, words: &[&str]) -> crate::home::Ran {
+        done(&mut self.home.command_of(&self.program, words))
+    }
+}
+
+#[test]
+fn kw_71_kubectls_flags_stand_before_the_command_and_work_or_are_refused() {
+    let place = Place::new();
+    let config = place.kubeconfig.as_str();
+    let list = place.run(&["--kubeconfig", config, "clusters", "list"]).good();
+    assert!(
+        list.starts_with("CURRENT  NAME") && list.contains("*        arn:aws:eks:eu-west-1:1:cluster/a  kubeconfig"),
+        "{list}"
+    );
+    assert!(place.live.requests().is_empty(), "a list asks nobody");
+    let other =
+        place.run(&["--context=ein Öl", "--kubeconfig", config, "clusters", "list", "--source", "kubeconfig"]).good();
+    assert!(other.contains("*        ein Öl"), "{other}");
+    place
+        .run(&["--kubeconfig", config, "--as", "auditor", "--as-group", "readers", "get-pods", "-n", "team-00"])
+        .good();
+    let requests = place.live.requests();
+    let last = requests.last().unwrap();
+    assert_eq!((last.header("impersonate-user"), last.header("impersonate-group")), (Some("auditor"), Some("readers")));
+    assert_eq!(last.path, "/api/v1/namespaces/team-00/pods");
+    for words in [
+        &["get-pods", "--kubeconfig", config][..],
+        &["--client-key", "x", "get-pods"],
+        &["--as-group", "x", "get-pods"],
+    ] {
+        let refused = place.run(words);
+        assert_eq!((refused.code, refused.out.as_str()), (64, ""), "{words:?}: {}", refused.err);
+    }
+}
+
+#[test]
+fn kt_list_clusters_kt_get_cluster_health_the_commands_of_the_seed_work_as_typed() {
+    let place = Place::new();
+    let run = |words: &[&str]| place.run(&[&["--kubeconfig", &place.kubeconfig], words].concat());
+    let one = run(&["clusters", "health"]).good();
+    assert!(one.contains("Status: Healthy") && one.contains("Nodes: 20/20 ready"), "{one}");
+    let named = run(&["clusters", "health", "gone"]);
+    assert!(
+        named.out.contains("Status: Unhealthy") && named.out.contains("refuses connections"),
+        "{}{}",
+        named.out,
+        named.err
+    );
+    let all = run(&["clusters", "health", "--all-clusters", "--output", "json"]).json();
+    assert_eq!(all["totals"]["skipped"], 1, "two names of one cluster: {all}");
+    assert_eq!(all["clusters"].as_array().unwrap().len(), 3);
+    assert!(
+        run(&["get_cluster_health", "--clusters", "ein Öl"]).good().contains("Healthy"),
+        "a tool answers to its name"
+    );
+    for words in [&["version"][..], &["--version"]] {
+        assert!(place.run(words).good().starts_with("pintle "), "{words:?}");
+    }
+    let typo = run(&["clusters", "helth"]);
+    assert!(typo.code == 64 && typo.err.contains("did you mean `kubestellar-ops clusters health`?"), "{}", typo.err);
+    let prose = run(&["why", "is", "it", "slow"]);
+    assert_eq!((prose.code, prose.out.as_str()), (64, ""), "kw_46: nothing is sent anywhere: {}", prose.err);
+    let by_word = place.home.run(["ops", "--kubeconfig", &place.kubeconfig, "clusters", "list"]).good();
+    assert_eq!(by_word, run(&["clusters", "list"]).good());
+}
+
+/// Lines to a server, lines from it.
+fn spoken(place: &Place, words: &[&str], lines: &[&str]) -> Vec<Value> {
+    let mut command = place.home.command_of(&place.program, words);
+    let ran = crate::home::fed_to(&mut command, &lines.join("\n"));
+    ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn kt_list_clusters_the_server_starts_without_a_kubeconfig_and_says_what_to_do() {
+    let place = Place::new();
+    let smoke = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_pods","arguments":{"cluster":""}}}"#,
+    ];
+    let answers = spoken(&place, &["--mcp-server"], &smoke);
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "kubestellar-ops");
+    assert_eq!(answers[1]["result"]["tools"].as_array().unwrap().len(), 17, "those of the seed and no other");
+    let called = answers.iter().find(|answer| answer["id"] == 3).unwrap();
+    assert_eq!(called["result"]["isError"], true);
+    let text = called["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("no kubeconfig") && text.contains("set KUBECONFIG"), "{text}");
+    let answers = spoken(&place, &["--kubeconfig", &place.kubeconfig, "--mcp-server"], &smoke);
+    let called = answers.iter().find(|answer| answer["id"] == 3).unwrap();
+    assert_eq!(called["result"]["structuredContent"]["answer"]["totals"]["rows"], 25, "{called}");
+    fs::remove_file(&place.kubeconfig).unwrap();
+}
