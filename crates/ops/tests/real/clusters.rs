@@ -262,6 +262,9 @@ fn kt_get_cluster_health_kt_find_pod_issues_kt_audit_kubeconfig_kw_50_kw_57_an_1
     clusters.set().signal_apiserver(third, Signal::STOP).unwrap();
     let (word, _, value) = status(third);
     assert_eq!(word, "Unhealthy", "{value}");
+    let (outcome, at, answer) = issues();
+    assert_eq!((outcome, at), (Outcome::Partial, vec![first.to_owned()]));
+    assert_eq!(of(&answer, third)["error"]["code"], "timed_out", "{answer}");
     let audit = asked.call("audit_kubeconfig", json!({"timeout_seconds": 2})).answer.unwrap();
     assert_eq!((&audit["reachable"], &audit["unreachable"]), (&json!(1), &json!(2)));
     assert_eq!(audit.get("commands"), None, "what may come back is never removed");

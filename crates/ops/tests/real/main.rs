@@ -12,4 +12,5 @@ mod logs;
 mod many;
 mod namespaces;
 mod pss;
+mod ways;
 mod well;
