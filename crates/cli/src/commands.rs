@@ -90,6 +90,10 @@ impl<'a> Commands<'a> {
         let flags = self.flags();
         while let Some(word) = words.get(at) {
             if word.starts_with('-') && word.len() > 1 {
+                // A tool that has commands below it takes what is none of them.
+                if node.tool.is_some() {
+                    break;
+                }
                 if matches!(word.as_str(), "-h" | "--help") {
                     return Ok(Parsed::Help(self.group_help(node, &path)));
                 }
@@ -110,7 +114,7 @@ impl<'a> Commands<'a> {
             } else if let Some(spec) = self.by_name(word).filter(|_| std::ptr::eq(node, &self.tree)) {
                 let path = format!("{path} {word}");
                 return self.leaf(spec, &path, before, &words[at + 1..], help_word);
-            } else if node.default.is_some() {
+            } else if node.default.is_some() || node.tool.is_some() {
                 break;
             } else {
                 return Err(self.unknown(node, word, &path));

@@ -1,6 +1,8 @@
 //! What the program tells of itself: completions, manual pages, data for the documents.
 
-use crate::{Ended, check, clusters, house, people, personality::Personality, probe, quickstart, serve, shelf};
+use crate::{
+    Ended, check, clusters, house, people, personality::Personality, probe, quickstart, registry, serve, shelf,
+};
 use clap::{Arg, ArgAction, Command, ValueHint, builder::PossibleValuesParser, error::ErrorKind};
 use pintle_cli::{Commands, Console, Options, call_command, man_page, man_pages, refusal_of, usage_of};
 use pintle_core::{Code, Door, Exit, Failure, Spec, Toolset, envelope_schema, schema};
@@ -17,7 +19,7 @@ fn specs(catalog: &Catalog) -> impl Iterator<Item = &Spec> {
 }
 
 /// The commands as a newcomer meets them; whatever is not named comes last.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 16] = [
     "quickstart",
     "mcp",
     "check",
@@ -28,6 +30,9 @@ const ORDER: [&str; 13] = [
     "tools",
     "call",
     "doctor",
+    "clients",
+    "register",
+    "unregister",
     "approvals",
     "approve",
     "deny",
@@ -35,7 +40,7 @@ const ORDER: [&str; 13] = [
 
 /// Every command, one level deep, for the help of the program itself.
 pub(crate) fn root_listing() -> Result<Command, Failure> {
-    let house = catalog(vec![house::toolset(None)])?;
+    let house = catalog(registry::toolsets(None))?;
     let mut command = Commands::new("pintle", house::SUMMARY, specs(&house)).tree("pintle");
     for personality in Personality::ALL {
         let note = if personality.works() { "" } else { " (not in this build yet)" };
@@ -83,7 +88,7 @@ fn whole(program: &str) -> Result<Command, Failure> {
     if program == "ops" {
         return Ok(ops);
     }
-    let house = catalog(vec![house::toolset(None)])?;
+    let house = catalog(registry::toolsets(None))?;
     let root = Commands::new("pintle", house::SUMMARY, specs(&house)).tree("pintle").subcommand(charly).subcommand(ops);
     Ok(with_own(root))
 }
@@ -151,7 +156,7 @@ pub(crate) fn data(words: &[String]) -> Ended {
         let before = format!("{} ", shelf::word_of(&toolset));
         tools.extend(described(vec![toolset], &before)?);
     }
-    tools.extend(described(vec![house::toolset(None)], "")?);
+    tools.extend(described(registry::toolsets(None), "")?);
     let mut text = serde_json::to_string_pretty(&json!({"tools": tools}))
         .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
     text.push('\n');

@@ -14,6 +14,7 @@ mod personality;
 mod probe;
 mod project;
 mod quickstart;
+mod registry;
 mod serve;
 mod shelf;
 mod surroundings;

@@ -4,7 +4,7 @@ use crate::{
     Ended, clusters, document, house,
     personality::Personality,
     project::Project,
-    serve,
+    registry, serve,
     shelf::{self, Hosts},
     surroundings,
 };
@@ -85,7 +85,10 @@ fn specs(toolsets: &[Toolset]) -> impl Iterator<Item = &Spec> {
 
 /// The operations of the house: approvals, doctor, link and so on.
 pub(crate) fn house(words: &[String]) -> Ended {
-    let toolsets = [house::toolset(surroundings::state())];
+    if let Some(ended) = registry::as_users(words) {
+        return ended;
+    }
+    let toolsets = registry::toolsets(surroundings::state());
     let rest = &words[leading_flags(words, &[])..];
     if let Some(first) = rest.first()
         && !first.starts_with('-')
@@ -95,7 +98,7 @@ pub(crate) fn house(words: &[String]) -> Ended {
         return Err(unknown(first, &toolsets));
     }
     let parsed = commands(&toolsets, "pintle", house::SUMMARY).parse(words)?;
-    finish(parsed, |_| Catalog::new(toolsets.into(), surroundings::settings()?))
+    finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
 }
 
 fn unknown(word: &str, house: &[Toolset]) -> Failure {
@@ -124,13 +127,13 @@ fn near_tool(word: &str) -> Option<String> {
 
 /// `pintle call NAME …`: any tool of any toolset.
 pub(crate) fn call(words: &[String]) -> Ended {
-    let house = [house::toolset(surroundings::state())];
+    let house = registry::toolsets(surroundings::state());
     let known = Known::new(shelf::all)?;
     let find = |name: &str| known.find(name).or_else(|| specs(&house).find(|spec| spec.name == name));
     let parsed = parse_call(words, "pintle call", &crate::project::flags(), find)?;
     finish(parsed, |call| {
         if known.find(&call.tool).is_none() && specs(&house).any(|spec| spec.name == call.tool) {
-            return Catalog::new(house.into(), surroundings::settings()?);
+            return Catalog::new(house, surroundings::settings()?);
         }
         known.catalog(call)
     })

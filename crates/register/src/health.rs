@@ -77,16 +77,20 @@ async fn judge(
     }
     let (mut works, mut notes) = (true, Vec::new());
     for (name, entry) in entries {
+        let mut elsewhere = String::new();
         let verdict = match goal.shape.words(&entry) {
             None => Err("the entry starts no program".to_owned()),
             Some(words) if !host.is_ours(&words) => Err("the entry is somebody else's".to_owned()),
             Some(words) => {
+                if words.first().is_some_and(|word| Path::new(word) != host.program) {
+                    elsewhere = format!(", of another copy: {}", words[0]);
+                }
                 let names = goal.client.env.names(&entry);
                 proof::handshake(&words, &names, home).await.map_err(|failure| failure.message)
             }
         };
         match verdict {
-            Ok(tools) => notes.push(format!("`{name}` answers with {tools} tools")),
+            Ok(tools) => notes.push(format!("`{name}` answers with {tools} tools{elsewhere}")),
             Err(why) => {
                 works = false;
                 notes.push(format!("`{name}`: {why}"));

@@ -103,14 +103,14 @@ impl Journal {
         let ids = self.ids()?;
         let mut id = ids.last().map_or(1, |last| last + 1);
         // Another one that acts at the same time may have taken the number.
-        let folder = loop {
+        loop {
             let folder = self.act(id);
             match DirBuilder::new().mode(0o700).create(&folder) {
-                Ok(()) => break folder,
+                Ok(()) => break,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id += 1,
                 Err(error) => return Err(failed("making", &folder, &error)),
             }
-        };
+        }
         let (changes, backups): (Vec<_>, Vec<_>) = changes.into_iter().unzip();
         let act = Act { id, kind, at: jiff::Timestamp::now().to_string(), undone: false, changes };
         for (index, bytes) in backups.iter().enumerate() {
@@ -119,9 +119,6 @@ impl Journal {
             }
         }
         self.update(&act)?;
-        let handle = File::open(&folder).map_err(|error| failed("opening", &folder, &error))?;
-        // One sync for all of them: a backup that is not on the disk is none.
-        rustix::fs::syncfs(&handle).map_err(|error| failed("syncing", &folder, &error.into()))?;
         for old in ids.iter().rev().skip(KEPT - 1) {
             let old = self.act(*old);
             fs::remove_dir_all(&old).map_err(|error| failed("removing", &old, &error))?;
@@ -210,6 +207,8 @@ fn private_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let write = || -> io::Result<()> {
         let mut file = File::from(rustix::fs::open(&new, flags, Mode::from_raw_mode(0o600))?);
         file.write_all(bytes)?;
+        // A backup that is not on the disk is none.
+        file.sync_data()?;
         fs::rename(&new, path)
     };
     write().map_err(|error| failed("writing", path, &error))

@@ -1,15 +1,20 @@
 //! `doctor`
 
-use crate::{house::House, personality::Personality, surroundings};
+use crate::{house::House, personality::Personality, registry, surroundings};
 use pintle_core::{Answer, Call, Doors, Foreign, Outcome, Query, Stop, View};
 use pintle_process::{Environment, Run, Spawn, find_program};
+use pintle_register::{Health, health};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{ffi::OsStr, path::Path, time::Duration};
 
 /// Tell what is installed here, which toolsets can work, and what to do otherwise.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Doctor {}
+pub(crate) struct Doctor {
+    /// Also look into the files of MCP clients, and start what our entries there start
+    #[serde(default)]
+    clients: bool,
+}
 
 /// What was found.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -23,6 +28,9 @@ pub(crate) struct Findings {
     /// The operator's policy file, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'static str>,
+    /// The files of MCP clients, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clients: Option<Vec<Health>>,
 }
 
 /// One program.
@@ -98,16 +106,23 @@ impl Answer for Findings {
             Some(path) => format!("policy: {path}"),
             None => format!("policy: none ({} is not there)", surroundings::POLICY),
         };
-        View::table(["PROGRAM", "WHERE", "VERSION", "NEEDED FOR"], programs.collect::<Vec<_>>())
+        let view = View::table(["PROGRAM", "WHERE", "VERSION", "NEEDED FOR"], programs.collect::<Vec<_>>())
             .and_text("\n")
             .and_table(["TOOLSET", "HERE", "NOTE"], toolsets.collect::<Vec<_>>())
             .and_text("\n")
             .and_text(state)
-            .and_text(policy)
+            .and_text(policy);
+        let Some(clients) = &self.clients else { return view };
+        let rows = clients.iter().map(|health| {
+            let well = if health.works { "" } else { "wrong: " };
+            vec![health.client.to_owned(), format!("{well}{}", health.note), health.path.clone()]
+        });
+        view.and_text("\n").and_table(["CLIENT", "ENTRY", "FILE"], rows.collect::<Vec<_>>())
     }
 
     fn outcome(&self) -> Outcome {
-        let all_well = self.toolsets.iter().all(|toolset| toolset.works) && self.state.problem.is_none();
+        let clients = self.clients.iter().flatten().all(|health| health.works);
+        let all_well = self.toolsets.iter().all(|toolset| toolset.works) && self.state.problem.is_none() && clients;
         if all_well { Outcome::Ok } else { Outcome::Findings }
     }
 }
@@ -124,7 +139,11 @@ impl Query for Doctor {
         let programs = futures::future::join_all(looks).await;
         let toolsets = Personality::ALL.map(|personality| verdict(personality, &programs)).into();
         let policy = Path::new(surroundings::POLICY).exists().then_some(surroundings::POLICY);
-        Ok(Findings { programs, toolsets, state: state(house), policy })
+        let clients = match self.clients {
+            true => Some(health(&registry::host(house.state.as_ref())).await?),
+            false => None,
+        };
+        Ok(Findings { programs, toolsets, state: state(house), policy, clients })
     }
 }
 

@@ -16,7 +16,7 @@ fn claude(home: &Home, program: &Path) -> Command {
     command
 }
 
-fn judge(list: &str) {
+pub fn judge(list: &str) {
     let line = list.lines().find(|line| line.starts_with("pintle:")).unwrap_or_else(|| panic!("not listed: {list}"));
     assert!(line.ends_with("✔ Connected"), "{list}");
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::served::Home;
 use crate::tools::{Grouped, LIMIT, need};
 
-struct AppServer {
+pub struct AppServer {
     stdin: ChildStdin,
     lines: mpsc::Receiver<String>,
     next: u64,
@@ -25,6 +25,11 @@ struct AppServer {
 impl AppServer {
     fn start(home: &Home, program: &Path, server: &str) -> Self {
         home.write(".codex/config.toml", &format!("[mcp_servers.pintle]\n{server}\n"));
+        Self::of_home(home, program)
+    }
+
+    /// With the configuration that the home has.
+    pub fn of_home(home: &Home, program: &Path) -> Self {
         let mut command = home.client(program);
         let mut child = Grouped::start(
             command.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()),
@@ -67,7 +72,7 @@ impl AppServer {
     }
 
     /// The status of our server, as soon as it lists tools.
-    fn tools(&mut self) -> Vec<String> {
+    pub fn tools(&mut self) -> Vec<String> {
         let status = self.request("mcpServerStatus/list", &json!({}));
         let ours = status["data"].as_array().and_then(|servers| servers.iter().find(|one| one["name"] == "pintle"));
         let ours = ours.unwrap_or_else(|| panic!("our server is not there: {status}"));

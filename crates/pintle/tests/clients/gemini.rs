@@ -27,7 +27,7 @@ fn list(home: &Home, program: &Path, server: &Value) -> String {
     format!("{}\n{}", ran.stdout, ran.stderr)
 }
 
-fn judge(list: &str) {
+pub fn judge(list: &str) {
     let line = list.lines().find(|line| line.contains("pintle:")).unwrap_or_else(|| panic!("not listed: {list}"));
     assert!(line.contains("✓") && line.ends_with("- Connected"), "{list}");
 }

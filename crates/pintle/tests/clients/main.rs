@@ -10,5 +10,6 @@ mod inspector;
 mod model;
 mod opencode;
 mod python;
+mod registered;
 mod served;
 mod tools;

@@ -23,7 +23,7 @@ fn list(home: &Home, program: &Path, server: &Value) -> String {
     run(opencode(home, program, &settings).args(["mcp", "list"])).good()
 }
 
-fn judge(list: &str) {
+pub fn judge(list: &str) {
     // colours are there even when they are not wanted
     let line = list.lines().find(|line| line.contains("pintle")).unwrap_or_else(|| panic!("not listed: {list}"));
     assert!(line.contains("✓") && line.contains("connected"), "{list}");

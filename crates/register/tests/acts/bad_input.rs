@@ -56,7 +56,7 @@ fn s_48_exit_codes_tell_all_some_none_not_here_and_not_known() {
 }
 
 #[test]
-fn eg_059_s_46_an_entry_of_somebody_else_is_shown_and_replaced_by_force_only() {
+fn eg_059_an_entry_of_somebody_else_is_shown_and_replaced_by_force_only() {
     let world = World::new();
     let theirs = "{\"mcpServers\": {\"pintle\": {\"command\": \"/usr/bin/other\", \"args\": [\"-x\"], \"env\": {\"A\": \"b\"}}}}";
     world.write(".cursor/mcp.json", theirs);
@@ -121,7 +121,7 @@ fn a_strict_client_with_comments_is_edited_and_warned_about() {
 }
 
 #[test]
-fn eg_047_s_24_nobody_elses_files_are_touched_without_being_root() {
+fn eg_047_a_user_that_is_not_known_is_refused() {
     let world = World::new();
     let failure = world.register(json!({"user": ["nobody-of-that-name"]})).failure.unwrap();
     assert!(failure.message.contains("there is no user"), "{}", failure.message);
