@@ -42,7 +42,7 @@ pub(crate) struct AnalyzeNamespace {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: String,
 }
 

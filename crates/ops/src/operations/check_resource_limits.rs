@@ -29,7 +29,7 @@ pub(crate) struct CheckResourceLimits {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Tell missing CPU limits
     cpu_limits: bool,

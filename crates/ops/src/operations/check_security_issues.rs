@@ -44,7 +44,7 @@ pub(crate) struct CheckSecurityIssues {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Level to check
     level: Level,

@@ -33,11 +33,11 @@ pub(crate) struct DescribePod {
     #[serde(flatten)]
     targets: Targets,
     /// Pod
-    #[schemars(extend("x-cli" = {"positional": 1}))]
+    #[schemars(extend("x-cli" = {"positional": 1, "common": true}))]
     name: String,
     /// Default: that of the context, else `default`
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
 }
 

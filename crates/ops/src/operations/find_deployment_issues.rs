@@ -35,7 +35,7 @@ pub(crate) struct FindDeploymentIssues {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Least severity told
     severity: Option<Severity>,

@@ -34,7 +34,7 @@ pub(crate) struct FindPodIssues {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Also pods that completed
     include_completed: bool,

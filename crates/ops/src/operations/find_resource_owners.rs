@@ -80,7 +80,7 @@ pub(crate) struct FindResourceOwners {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: String,
     /// Kind of objects
     #[serde(default)]

@@ -18,7 +18,7 @@ pub(crate) struct GetEvents {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Most events of one cluster
     #[schemars(range(min = 1, max = 1000))]

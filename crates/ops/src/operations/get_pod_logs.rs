@@ -12,19 +12,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Read the log of a pod's container: exact, newest lines; also of the run before the last restart.
+/// Read the newest lines of a container's log; also of the run before the last restart.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct GetPodLogs {
     #[serde(flatten)]
     targets: Targets,
     /// Pod
-    #[schemars(extend("x-cli" = {"positional": 1}))]
+    #[schemars(extend("x-cli" = {"positional": 1, "common": true}))]
     name: String,
     /// Default: that of the context, else `default`
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
-    /// Default: the pod's own default, else its first
+    /// Default: the pod's usual one
     #[serde(default)]
     #[schemars(extend("x-cli" = {"short": "c"}))]
     container: Option<String>,
@@ -36,11 +36,12 @@ pub(crate) struct GetPodLogs {
     #[serde(default)]
     #[schemars(extend("x-cli" = {"short": "p"}))]
     previous: bool,
-    /// Not older: `15m`, `2h`, or an RFC 3339 time
+    /// `15m`, `2h`, or an RFC 3339 time
     #[serde(default)]
     since: Option<String>,
     /// Each line with its time
     #[serde(default)]
+    #[schemars(extend("x-cli" = {"common": true}))]
     timestamps: bool,
     /// Most bytes
     #[serde(default = "mebibyte")]

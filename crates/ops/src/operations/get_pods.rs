@@ -19,7 +19,7 @@ pub(crate) struct GetPods {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Such as `app=web,tier in (a,b)`
     #[schemars(extend("x-cli" = {"short": "l"}))]

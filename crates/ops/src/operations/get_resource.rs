@@ -24,7 +24,7 @@ pub(crate) struct GetResource {
     name: String,
     /// Default: that of the context, else `default`
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Only these, such as `spec.replicas`, `spec.containers[*].image`
     #[serde(default)]

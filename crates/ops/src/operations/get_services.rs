@@ -18,7 +18,7 @@ pub(crate) struct GetServices {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct GetWarningEvents {
     #[serde(flatten)]
     targets: Targets,
     /// Namespace; all when absent
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Name of an object, or Kind/name
     involved_object: Option<String>,

@@ -25,7 +25,7 @@ pub(crate) struct ListResources {
     kind: String,
     /// Namespace; all when absent
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "n"}))]
+    #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     #[serde(default)]
     #[schemars(extend("x-cli" = {"short": "l"}))]
