@@ -13,7 +13,10 @@ use crate::{
 use pintle_core::{Call, Change, Code, Digest, Doors, Effect, Failure, Lane, LogLevel, Permit, Prepared, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Write an entry for this program into the configuration of MCP clients.
 ///
@@ -145,7 +148,7 @@ fn written(plan: &Planned, name: &str) -> Result<(Vec<String>, Vec<String>), Fai
 }
 
 /// Shakes hands with every different server once.
-async fn verify(plans: &[&Planned], name: &str, folder: &PathBuf) -> Vec<Result<usize, Failure>> {
+async fn verify(plans: &[&Planned], name: &str, folder: &Path) -> Vec<Result<usize, Failure>> {
     let read: Vec<_> = plans.iter().map(|plan| written(plan, name)).collect();
     let mut different: Vec<&(Vec<String>, Vec<String>)> = Vec::new();
     for server in read.iter().flatten() {
@@ -161,7 +164,7 @@ async fn verify(plans: &[&Planned], name: &str, folder: &PathBuf) -> Vec<Result<
             .position(|known| *known == server)
             .map_or_else(|| Err(Failure::new(Code::Internal, "a server was not asked")), |index| answers[index].clone())
     };
-    read.iter().map(|server| server.as_ref().map_err(Clone::clone).and_then(|server| answer(server))).collect()
+    read.iter().map(|server| server.as_ref().map_err(Clone::clone).and_then(answer)).collect()
 }
 
 async fn commit(host: &Host, ready: Ready, permit: &Permit, call: &Call) -> Result<Report, Failure> {

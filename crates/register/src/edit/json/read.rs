@@ -157,8 +157,8 @@ impl Reader<'_> {
                     let rest = &self.text[self.at..];
                     let length = if rest.starts_with("//") {
                         rest.find(['\n', '\r']).unwrap_or(rest.len())
-                    } else if rest.starts_with("/*") {
-                        let Some(end) = rest[2..].find("*/") else {
+                    } else if let Some(comment) = rest.strip_prefix("/*") {
+                        let Some(end) = comment.find("*/") else {
                             return Err(self.wrong(self.at, "the comment has no end".to_owned()));
                         };
                         end + 4
