@@ -1,6 +1,7 @@
 //! What is measured, in the order in which it is printed.
 
 mod checks;
+mod fleet;
 mod load;
 mod servers;
 mod start;
@@ -11,7 +12,7 @@ use crate::Trouble;
 type Measure = fn(&Bench<'_>) -> Result<Vec<Line>, Trouble>;
 
 /// Every measure under the word that `--only` looks at.
-pub const ALL: [(&str, Measure); 17] = [
+pub const ALL: [(&str, Measure); 19] = [
     ("first answer", start::first_answer),
     ("memory idle", start::memory),
     ("tools list", start::tools_list),
@@ -29,4 +30,6 @@ pub const ALL: [(&str, Measure); 17] = [
     ("check validate", checks::validate),
     ("check probe silent", checks::silent),
     ("check memory", checks::memory),
+    ("fleet pods", fleet::pods),
+    ("fleet dead", fleet::dead),
 ];

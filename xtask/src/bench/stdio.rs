@@ -175,13 +175,22 @@ pub fn modern(mut params: Value) -> Value {
 
 /// Resident memory of a process in MB (10^6 bytes).
 pub fn resident(pid: u32) -> Result<f64, Trouble> {
+    memory(pid, "VmRSS:")
+}
+
+/// The most that it ever was.
+pub fn highest(pid: u32) -> Result<f64, Trouble> {
+    memory(pid, "VmHWM:")
+}
+
+fn memory(pid: u32, field: &str) -> Result<f64, Trouble> {
     let path = format!("/proc/{pid}/status");
     let status = std::fs::read_to_string(&path).map_err(Trouble::file("read", Path::new(&path)))?;
     status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .find_map(|line| line.strip_prefix(field))
         .and_then(|rest| rest.trim().strip_suffix("kB"))
         .and_then(|number| number.trim().parse::<f64>().ok())
         .map(|kilobytes| kilobytes * 1024.0 / 1e6)
-        .ok_or_else(|| Trouble::Other(format!("`{path}` tells no resident memory")))
+        .ok_or_else(|| Trouble::Other(format!("`{path}` tells no memory")))
 }

@@ -178,3 +178,19 @@ fn ctrl_c_ends_a_question_outside_of_plans_too() {
         }
     }
 }
+
+#[test]
+fn a_terminal_shows_how_far_a_run_is_and_a_pipe_does_not() {
+    let home = Home::new();
+    home.write("work/plan.yml", "slow: {check: x, command: sleep 0.5}\nquick: {check: y, command: sleep 0.2}\n");
+    let words = ["check", "run", "plan.yml"];
+    let shown = format!("'{}' {}", crate::home::pintle().display(), words.join(" "));
+    let mut command = home.command_of("script".as_ref(), ["-qec", &shown, "/dev/null"]);
+    let output = command.env("TERM", "xterm").stderr(Stdio::piped()).output().unwrap();
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{seen}");
+    assert!(seen.contains("0/2 slow") && seen.contains("1/2 quick"), "{seen}");
+    assert!(seen.contains("2 steps: 2 passed"), "{seen}");
+    let piped = home.run(words);
+    assert!(!piped.err.contains("/2"), "{}", piped.err);
+}
