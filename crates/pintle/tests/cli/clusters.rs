@@ -3,7 +3,14 @@
 use crate::home::{Home, done, pintle};
 use pintle_testkit::kube::{FakeCluster, Mode, Objects};
 use serde_json::Value;
-use std::{fs, os::unix::fs::symlink, path::PathBuf, sync::OnceLock};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::symlink,
+    path::PathBuf,
+    process::Stdio,
+    sync::OnceLock,
+};
 
 /// Servers live in a runtime of their own, since the program under test is waited for.
 fn runtime() -> &'static tokio::runtime::Runtime {
@@ -103,11 +110,19 @@ fn kt_list_clusters_kt_get_cluster_health_the_commands_of_the_seed_work_as_typed
     assert_eq!(by_word, run(&["clusters", "list"]).good());
 }
 
-/// Lines to a server, lines from it.
+/// Lines to a server, and its answers; the input stays open until they are all there.
 fn spoken(place: &Place, words: &[&str], lines: &[&str]) -> Vec<Value> {
     let mut command = place.home.command_of(&place.program, words);
-    let ran = crate::home::fed_to(&mut command, &lines.join("\n"));
-    ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    writeln!(input, "{}", lines.join("\n")).unwrap();
+    let asked = lines.iter().filter(|line| line.contains("\"id\"")).count();
+    let answers = answers.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let answers = answers.filter(|answer| answer.get("id").is_some()).take(asked).collect();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    answers
 }
 
 #[test]
@@ -121,7 +136,11 @@ fn kt_list_clusters_the_server_starts_without_a_kubeconfig_and_says_what_to_do()
     ];
     let answers = spoken(&place, &["--mcp-server"], &smoke);
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "kubestellar-ops");
-    assert_eq!(answers[1]["result"]["tools"].as_array().unwrap().len(), 17, "those of the seed and no other");
+    assert_eq!(
+        answers.iter().find(|answer| answer["id"] == 2).unwrap()["result"]["tools"].as_array().unwrap().len(),
+        17,
+        "those of the seed and no other"
+    );
     let called = answers.iter().find(|answer| answer["id"] == 3).unwrap();
     assert_eq!(called["result"]["isError"], true);
     let text = called["result"]["content"][0]["text"].as_str().unwrap();
