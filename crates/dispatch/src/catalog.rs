@@ -197,6 +197,12 @@ impl Catalog {
         self.inner.entries.iter().any(|entry| entry.takes_plan && entry.serves(Door::Agents))
     }
 
+    /// Whether some tool that agents see answers page by page.
+    #[must_use]
+    pub fn may_page(&self) -> bool {
+        self.inner.entries.iter().any(|entry| entry.tool.spec().paged && entry.serves(Door::Agents))
+    }
+
     /// Specifications of the tools that one door shows, with their toolset, in stable order.
     pub fn specs(&self, door: Door) -> impl Iterator<Item = (&'static str, &Spec)> {
         self.inner.entries.iter().filter(move |e| e.serves(door)).map(|entry| (entry.toolset, entry.tool.spec()))
@@ -656,18 +662,13 @@ impl Entry {
         self.listed.get_or_init(|| {
             let spec = self.tool.spec();
             let mut input = if spec.raw_schema { (*spec.input).clone() } else { schema::for_agents(&spec.input) };
+            // what they mean is told once, by the door
             if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
                 if self.takes_plan {
-                    properties.insert(
-                        PLAN_TOKEN.into(),
-                        json!({"type": "string", "description": "from the plan; carries it out"}),
-                    );
+                    properties.insert(PLAN_TOKEN.into(), json!({"type": "string"}));
                 }
                 if spec.paged {
-                    properties.insert(
-                        CURSOR.into(),
-                        json!({"type": "string", "description": "`next_cursor` of the page before"}),
-                    );
+                    properties.insert(CURSOR.into(), json!({"type": "string"}));
                 }
             }
             let mut description = (*spec.description).clone();

@@ -111,6 +111,9 @@ fn instructions(catalog: &Catalog) -> String {
              Look at its preview, then send the same call again with `plan_token`.",
         );
     }
+    if catalog.may_page() {
+        parts.push("Where an answer has `next_cursor`, the same call with it as `cursor` gives the next page.");
+    }
     parts.join("\n\n")
 }
 
