@@ -21,9 +21,18 @@ pub fn shown(command: &Command) -> String {
 }
 
 /// A cargo command at the root, by the cargo that runs us.
+///
+/// What that cargo tells us of our own package is not passed on: build scripts look at these variables, and everything
+/// above them would compile again whenever cargo is called by us after it was called by hand.
 pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
+    for (name, _) in std::env::vars_os() {
+        let word = name.to_string_lossy();
+        if word.starts_with("CARGO_PKG_") || word.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 
