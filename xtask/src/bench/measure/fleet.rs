@@ -93,8 +93,13 @@ pub fn pods(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     let mut most = Line::new("list 5,000 pods, highest memory", "MB", memory);
     if clusters.rival(bench).is_some() {
         let start = || clusters.rival(bench).unwrap_or_else(|| Command::new(RIVAL));
-        let (times, memory, _) = cold(start, "pods_list", 3)?;
-        (time, most) = (time.rival(RIVAL, Some(times.median())), most.rival(RIVAL, Some(memory)));
+        let (times, memory, answer) = cold(start, "pods_list", 3)?;
+        // 5,000 lines are hundreds of thousands of bytes; whoever answers less has not listed them
+        if answer["content"].to_string().len() > 100_000 {
+            (time, most) = (time.rival(RIVAL, Some(times.median())), most.rival(RIVAL, Some(memory)));
+        } else {
+            println!("{RIVAL} finds no pods in the fake API server: not compared");
+        }
     }
     let (diagnosed, memory, _) = cold(|| clusters.ours(bench), "find_pod_issues", 9)?;
     Ok(vec![
