@@ -9,7 +9,8 @@ mod writer;
 pub use folder::{Folder, Stored, Target};
 pub use journal::{Entry, Journal, Kept};
 pub use path::Inside;
-pub use writer::{Fault, Granted, Step, Write, Writer, scope};
+pub use pintle_files::{Fault, Step};
+pub use writer::{Granted, Write, Writer, scope};
 
 pub(crate) use folder::{FILE_LIMIT, too_large};
 pub(crate) use path::{from_caller, shown};

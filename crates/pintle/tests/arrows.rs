@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Ground floor, from left to right: a crate knows only those further right.
-const GROUND: [&str; 8] = ["dispatch", "check", "manifest", "fleet", "client", "process", "yaml", "core"];
+const GROUND: [&str; 9] = ["dispatch", "check", "manifest", "fleet", "client", "process", "yaml", "files", "core"];
 /// Doors and toolsets know the ground and no neighbour.
 const UPPER: [&str; 7] = ["cli", "mcp", "charly", "ops", "deploy", "pack", "register"];
 /// For tests: knows the ground and serves its fixture through the agents' door.

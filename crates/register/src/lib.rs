@@ -25,7 +25,8 @@ mod writer;
 pub use health::{Health, health};
 pub use host::{Host, Offered};
 pub use owner::{Owner, User};
-pub use writer::{Fault, Step, Writer};
+pub use pintle_files::{Fault, Step};
+pub use writer::Writer;
 
 use pintle_core::{Confirm, Toolset, change, query};
 use std::sync::Arc;

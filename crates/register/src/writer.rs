@@ -1,15 +1,14 @@
-//! The one writer of clients' files: a reader sees the old file or the new one, never half of either.
+//! The one writer of clients' files: a file is written only if it still has the bytes that were read.
 //!
-//! The new bytes go to a temporary file beside the old one, get its mode, owner and extended attributes (access lists are
-//! such), reach the disk, and take its name by a rename, if the old file still has the bytes that were read. A file with
-//! several names is written in place, and only where that was asked for.
+//! The bytes are put into place by [`pintle_files`]. A file with several names is written in place, and only where that
+//! was asked for.
 
 use crate::files::{Located, open_in};
-use pintle_core::{Code, Digest, Failure};
+use pintle_core::Failure;
+use pintle_files::{Fault, Replacement, Step, Trouble};
 use rustix::{
-    fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, XattrFlags},
+    fs::{AtFlags, Mode, OFlags},
     io::Errno,
-    process::{Gid, Uid},
 };
 use std::{
     ffi::{OsStr, OsString},
@@ -17,43 +16,16 @@ use std::{
     io::{self, Read as _, Seek as _, Write as _},
     os::fd::OwnedFd,
     path::PathBuf,
-    sync::Mutex,
 };
 
-/// A step of a write at which it can be made to fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Making the temporary file.
-    Create,
-    /// Writing to it.
-    Write,
-    /// Getting it to the disk.
-    Sync,
-    /// Giving it the name.
-    Rename,
-}
-
-/// How a step fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// With an error number of the system, such as 28 for a full disk.
-    Error(i32),
-    /// Without any more step, as if the power went: nothing is cleaned up.
-    Crash,
-}
-
-/// The writer, with the failure that a test has ordered.
+/// The writer of clients' files.
 #[derive(Debug, Default)]
-pub struct Writer {
-    ordered: Mutex<Option<(Step, Fault)>>,
-}
+pub struct Writer(pintle_files::Writer);
 
 impl Writer {
     /// Makes the next write fail at that step.
     pub fn fail_at(&self, step: Step, fault: Fault) {
-        if let Ok(mut ordered) = self.ordered.lock() {
-            *ordered = Some((step, fault));
-        }
+        self.0.fail_at(step, fault);
     }
 
     /// Writes a file that still has the expected bytes, or is not there where none are expected; gives the folders that
@@ -83,7 +55,7 @@ impl Writer {
                     let _ = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
                 }
             }
-            return Err(trouble.told(at));
+            return Err(told(&trouble, at));
         }
         // They were made one below the other, the last one around the file.
         let mut folder = at.real();
@@ -105,10 +77,10 @@ impl Writer {
             if current(&parent, &at.name())?.as_deref() != Some(expected) {
                 return Err(Trouble::Moved);
             }
-            self.step(Step::Rename)?;
+            self.0.step(Step::Rename)?;
             Ok(rustix::fs::unlinkat(&parent, at.name(), AtFlags::empty())?)
         };
-        remove().map_err(|trouble| trouble.told(at))?;
+        remove().map_err(|trouble| told(&trouble, at))?;
         for folder in folders.iter().rev() {
             // One that holds something by now stays, and those above it.
             if std::fs::remove_dir(folder).is_err() {
@@ -123,38 +95,8 @@ impl Writer {
         if at.hard_linked && old.is_some() {
             return self.write_over(parent, at, bytes, expected);
         }
-        self.step(Step::Create)?;
-        let temporary = Temporary::create(parent, &at.name())?;
-        let filled = self.fill(&temporary, old.as_ref(), bytes).and_then(|()| {
-            if current(parent, &at.name())?.as_deref() != expected {
-                return Err(Trouble::Moved);
-            }
-            self.step(Step::Rename)?;
-            temporary.take_name(&at.name(), expected.is_none())
-        });
-        if let Err(trouble) = filled {
-            if !matches!(trouble, Trouble::Crashed) {
-                // The write has failed already, and that is what is told.
-                let _ = rustix::fs::unlinkat(parent, &temporary.name, AtFlags::empty());
-            }
-            return Err(trouble);
-        }
-        match rustix::fs::fsync(parent) {
-            // Some file systems cannot do this for folders.
-            Ok(()) | Err(Errno::INVAL) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn fill(&self, temporary: &Temporary<'_>, old: Option<&File>, bytes: &[u8]) -> Result<(), Trouble> {
-        let mut file = &temporary.file;
-        self.step(Step::Write)?;
-        file.write_all(bytes)?;
-        if let Some(old) = old {
-            keep_attributes(old, file)?;
-        }
-        self.step(Step::Sync)?;
-        Ok(rustix::fs::fsync(file)?)
+        let new = Replacement { bytes, old: old.as_ref(), mode: None, made: 0o600, fresh: expected.is_none() };
+        self.0.replace(parent, &at.name(), &new, || Ok(current(parent, &at.name())?.as_deref() == expected))
     }
 
     /// Writes to the file itself, so that all its names see it.
@@ -166,7 +108,7 @@ impl Writer {
         if Some(before.as_slice()) != expected {
             return Err(Trouble::Moved);
         }
-        self.step(Step::Write)?;
+        self.0.step(Step::Write)?;
         file.rewind()?;
         let written =
             file.write_all(bytes).and_then(|()| file.set_len(bytes.len() as u64)).and_then(|()| file.sync_all());
@@ -178,20 +120,6 @@ impl Writer {
         }
         Ok(())
     }
-
-    fn step(&self, step: Step) -> Result<(), Trouble> {
-        let Ok(mut ordered) = self.ordered.lock() else { return Ok(()) };
-        match *ordered {
-            Some((at, fault)) if at == step => {
-                *ordered = None;
-                Err(match fault {
-                    Fault::Error(number) => io::Error::from_raw_os_error(number).into(),
-                    Fault::Crash => Trouble::Crashed,
-                })
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// The bytes of a file now; none when it is not there.
@@ -202,136 +130,19 @@ fn current(parent: &OwnedFd, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Gives the new file what the old one has beside its bytes.
-fn keep_attributes(old: &File, new: &File) -> Result<(), Trouble> {
-    let before = rustix::fs::fstat(old)?;
-    let after = rustix::fs::fstat(new)?;
-    if (before.st_uid, before.st_gid) != (after.st_uid, after.st_gid) {
-        let (owner, group) = (Uid::from_raw(before.st_uid), Gid::from_raw(before.st_gid));
-        rustix::fs::fchown(new, Some(owner), Some(group)).map_err(|_| Trouble::Owner)?;
-    }
-    // After the owner, since a change of owner may drop bits.
-    rustix::fs::fchmod(new, Mode::from_raw_mode(before.st_mode & 0o7777))?;
-    let mut names = vec![0; 64 * 1024];
-    let length = match rustix::fs::flistxattr(old, names.as_mut_slice()) {
-        Err(Errno::NOTSUP) => return Ok(()),
-        length => length?,
-    };
-    let mut value = vec![0; 64 * 1024];
-    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let size = rustix::fs::fgetxattr(old, name, value.as_mut_slice())?;
-        match rustix::fs::fsetxattr(new, name, &value[..size], XattrFlags::empty()) {
-            // Security labels belong to the system's policy, which has labelled the new file already.
-            Err(Errno::PERM | Errno::NOTSUP) if name.starts_with(b"security.") => {}
-            set => set?,
-        }
-    }
-    Ok(())
-}
-
-/// The temporary file, locked as long as its writer lives.
-struct Temporary<'a> {
-    parent: &'a OwnedFd,
-    name: OsString,
-    file: File,
-}
-
-impl<'a> Temporary<'a> {
-    fn create(parent: &'a OwnedFd, target: &OsStr) -> Result<Self, Trouble> {
-        // One name for one file, so that the next writer finds what a crash has left.
-        let digest = Digest::of(target.as_encoded_bytes());
-        let name = OsString::from(format!(".pintle-new-{}", &digest.as_str()[..16]));
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        for _ in 0..2 {
-            match rustix::fs::openat(parent, &name, flags, Mode::from_raw_mode(0o600)) {
-                Ok(fd) => {
-                    rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).map_err(busy)?;
-                    return Ok(Self { parent, name, file: File::from(fd) });
-                }
-                Err(Errno::EXIST) => remove_leftover(parent, &name)?,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Trouble::Busy)
-    }
-
-    fn take_name(&self, name: &OsStr, fresh: bool) -> Result<(), Trouble> {
-        if !fresh {
-            return Ok(rustix::fs::renameat(self.parent, &self.name, self.parent, name)?);
-        }
-        match rustix::fs::renameat_with(self.parent, &self.name, self.parent, name, RenameFlags::NOREPLACE) {
-            Err(Errno::EXIST) => Err(Trouble::Moved),
-            // Not every file system can refuse to replace; the check just before has to do.
-            Err(Errno::INVAL | Errno::NOSYS) => Ok(rustix::fs::renameat(self.parent, &self.name, self.parent, name)?),
-            renamed => Ok(renamed?),
-        }
-    }
-}
-
-/// Removes a temporary file whose writer is gone.
-fn remove_leftover(parent: &OwnedFd, name: &OsStr) -> Result<(), Trouble> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match rustix::fs::openat(parent, name, flags, Mode::empty()) {
-        Err(Errno::NOENT) => return Ok(()),
-        Ok(left) => rustix::fs::flock(&left, FlockOperation::NonBlockingLockExclusive).map_err(busy)?,
-        // What cannot be opened is no file of ours that somebody is writing.
-        Err(_) => {}
-    }
-    Ok(rustix::fs::unlinkat(parent, name, AtFlags::empty())?)
-}
-
-fn busy(error: Errno) -> Trouble {
-    if error == Errno::WOULDBLOCK { Trouble::Busy } else { error.into() }
-}
-
-/// Why a write failed.
-enum Trouble {
-    System(io::Error),
-    Owner,
-    Moved,
-    Busy,
-    Crashed,
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl From<Errno> for Trouble {
-    fn from(error: Errno) -> Self {
-        Self::System(error.into())
-    }
-}
-
-impl Trouble {
-    fn told(self, at: &Located) -> Failure {
-        let file = at.path.display();
-        match self {
-            Self::System(error) => {
-                let hint = match error.raw_os_error().map(Errno::from_raw_os_error) {
-                    Some(Errno::NOSPC | Errno::DQUOT) => "free some space and call again; the file is as it was",
-                    Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
-                        "make the folder writable for this user; the file is as it was"
-                    }
-                    _ => "the file is as it was",
-                };
-                Failure::io(format!("writing `{file}`"), &error).hint(hint)
-            }
-            Self::Owner => Failure::new(Code::Io, format!("writing `{file}`: its owner could not be kept"))
-                .hint("run as the owner of the file"),
-            Self::Moved => Failure::new(Code::Moved, format!("`{file}` was changed by somebody else in the meantime"))
-                .hint("call again; the file is as they left it"),
-            Self::Busy => Failure::new(Code::Busy, format!("`{file}` is being written by another process")).retryable(),
-            Self::Crashed => Failure::new(Code::Io, format!("writing `{file}`: broken off")),
-        }
+fn told(trouble: &Trouble, at: &Located) -> Failure {
+    let failure = trouble.told(at.path.display());
+    match trouble {
+        Trouble::Moved => failure.hint("call again; the file is as they left it"),
+        _ => failure,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pintle_core::{Code, Digest};
+    use rustix::fs::{FlockOperation, XattrFlags};
     use std::{
         fs,
         os::unix::fs::{MetadataExt as _, PermissionsExt as _},
