@@ -3,7 +3,7 @@
 //! else. Every scenario that a revision requires must pass; there is no list of expected failures. The suite speaks
 //! HTTP only; the stdio profile has tests of its own.
 
-#![expect(clippy::expect_used, clippy::print_stderr, reason = "a broken set-up ends the test, a skip is told")]
+#![expect(clippy::expect_used, reason = "a broken set-up ends the test")]
 
 #[path = "clients/served.rs"]
 #[expect(dead_code, reason = "the clients' tests use the rest")]

@@ -1,8 +1,6 @@
 //! Finding the installed programs, and running one with a bound.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,18 +22,8 @@ pub fn need(program: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    skip(&format!("`{program}` is not installed: run `cargo xtask tools`"));
+    pintle_testkit::skip(&format!("`{program}` is not installed: run `cargo xtask tools`"));
     None
-}
-
-fn skip(reason: &str) {
-    let thread = std::thread::current();
-    let name = thread.name().unwrap_or("a test without name");
-    eprintln!("skipped {name}: {reason}");
-    if let Some(file) = std::env::var_os("PINTLE_SKIPS") {
-        let mut file = OpenOptions::new().create(true).append(true).open(file).expect("the skips file opens");
-        file.write_all(format!("{name}\t{reason}\n").as_bytes()).expect("the skip is told");
-    }
 }
 
 /// A command that sees nothing of the real user: an empty environment, the installed programs first on the path, a
