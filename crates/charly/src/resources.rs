@@ -145,6 +145,7 @@ impl Completions for Names {
         argument: &'a str,
         value: &'a str,
         others: &'a Map<String, Value>,
+        _: &'a Call,
     ) -> BoxFuture<'a, Option<Vec<String>>> {
         let kind = kind_of(reference, argument);
         let host = Host::clone(&self.host);

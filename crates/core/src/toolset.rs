@@ -154,12 +154,14 @@ pub enum Reference {
 
 /// Completes arguments.
 pub trait Completions: Send + Sync {
-    /// Values for `argument` that begin like `value`; `others` are the arguments known so far. `None`: not mine.
+    /// Values for `argument` that begin like `value`; `others` are the arguments known so far. `None`: not mine. What
+    /// policy does not let this call read is not offered; whoever types waits a moment only, so the call is short.
     fn complete<'a>(
         &'a self,
         reference: &'a Reference,
         argument: &'a str,
         value: &'a str,
         others: &'a Map<String, Value>,
+        call: &'a Call,
     ) -> BoxFuture<'a, Option<Vec<String>>>;
 }

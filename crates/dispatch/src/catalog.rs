@@ -25,11 +25,13 @@ use std::{
     borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 const CURSOR: &str = "cursor";
 const PLAN_TOKEN: &str = "plan_token";
+/// How long whoever types waits for what may be typed next.
+const TYPING: Duration = Duration::from_secs(1);
 const AUDIT_URI: &str = "pintle://audit";
 
 /// All tools of a process; cheap to clone.
@@ -61,7 +63,7 @@ pub(crate) struct Entry {
     toolset: &'static str,
     validator: Validator,
     listed: OnceLock<Listed>,
-    takes_plan: bool,
+    pub(crate) takes_plan: bool,
 }
 
 /// The four hints of the protocol.
@@ -238,7 +240,7 @@ impl Catalog {
         entry: &Arc<Entry>,
         request: &Request,
         port: &Arc<Port>,
-        limit: std::time::Duration,
+        limit: Duration,
         trace: &mut Trace,
     ) -> Result<Output, Stop> {
         let spec = entry.tool.spec();
@@ -338,7 +340,7 @@ impl Catalog {
             outcome: output.outcome,
             answer: output.answer,
             failure: output.failure,
-            truncated: cursor.is_some(),
+            truncated: cursor.is_some() || output.truncated,
             next_cursor: cursor,
             view,
             parts: output.parts,
@@ -506,20 +508,51 @@ impl Catalog {
         Ok((prompt, (prompt.render)(&known)?))
     }
 
-    /// Values for an argument that is being typed.
+    /// Values for an argument that is being typed, as far as policy lets the caller read them. Whoever types waits for
+    /// a second at most, if the request says nothing else: what is not known by then is not offered.
     pub async fn complete(
         &self,
         reference: &Reference,
         argument: &str,
         value: &str,
         others: &Map<String, Value>,
+        request: &Request,
     ) -> Vec<String> {
-        for completions in self.toolsets().filter_map(|t| t.completions.as_ref()) {
-            if let Some(values) = completions.complete(reference, argument, value, others).await {
-                return values;
+        let tool = match reference {
+            Reference::Tool(name) => self.inner.find(name, request.caller.door).map(|entry| entry.tool.spec()),
+            Reference::Prompt(_) | Reference::Resource(_) => None,
+        };
+        let (name, worst) = tool.map_or(("", Effect::READ), |spec| (spec.name.as_str(), spec.worst));
+        if tool.is_some() && self.inner.settings.policy.on_tool(name) == Some(Verdict::Deny) {
+            return Vec::new();
+        }
+        let limit = request.deadline.unwrap_or(TYPING);
+        let port = Arc::new(Port::new(
+            request.cancel.child_token(),
+            Some(Instant::now() + limit),
+            Arc::clone(&request.events),
+            self.judge(name, worst),
+        ));
+        let call = Call::new(Arc::clone(&port) as _, request.caller.clone(), None, request.budget);
+        let offered = async {
+            for completions in self.toolsets().filter_map(|t| t.completions.as_ref()) {
+                if let Some(values) = completions.complete(reference, argument, value, others, &call).await {
+                    return values;
+                }
+            }
+            Vec::new()
+        };
+        let mut values = tokio::select! {
+            values = tokio::time::timeout(limit, offered) => values.unwrap_or_default(),
+            () = request.cancel.cancelled() => Vec::new(),
+        };
+        let redactor = port.redactor();
+        for value in &mut values {
+            if let Cow::Owned(masked) = redactor.text(value) {
+                *value = masked;
             }
         }
-        Vec::new()
+        values
     }
 
     fn plain_port(&self, request: &Request) -> Arc<Port> {

@@ -295,7 +295,7 @@ impl ServerHandler for Session {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let reference = match request.r#ref {
             WireReference::Prompt(prompt) => Reference::Prompt(prompt.name),
@@ -305,7 +305,9 @@ impl ServerHandler for Session {
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let known: Map<String, Value> = known.into_iter().map(|(name, value)| (name, value.into())).collect();
         let argument = request.argument;
-        let mut values = self.server.catalog.complete(&reference, &argument.name, &argument.value, &known).await;
+        let typing = self.reading(&context);
+        let catalog = &self.server.catalog;
+        let mut values = catalog.complete(&reference, &argument.name, &argument.value, &known, &typing).await;
         let total = u32::try_from(values.len()).unwrap_or(u32::MAX);
         values.truncate(CompletionInfo::MAX_VALUES);
         let more = values.len() < total as usize;

@@ -1,7 +1,7 @@
 //! Names of contexts, for whoever types one. No cluster is asked: what policy says of it is not known here.
 
 use crate::Host;
-use pintle_core::{BoxFuture, Completions, Reference};
+use pintle_core::{BoxFuture, Call, Completions, Reference};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ impl Completions for Names {
         argument: &'a str,
         value: &'a str,
         _: &'a Map<String, Value>,
+        _: &'a Call,
     ) -> BoxFuture<'a, Option<Vec<String>>> {
         Box::pin(async move {
             let mine = match reference {

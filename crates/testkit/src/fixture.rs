@@ -7,7 +7,7 @@ mod resources;
 mod tool;
 mod traffic;
 
-use pintle_core::{BoxFuture, Completions, Confirm, Reference, Toolset};
+use pintle_core::{BoxFuture, Call, Completions, Confirm, Reference, Toolset};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -39,6 +39,7 @@ impl Completions for Cities {
         argument: &'a str,
         value: &'a str,
         _: &'a Map<String, Value>,
+        _: &'a Call,
     ) -> BoxFuture<'a, Option<Vec<String>>> {
         Box::pin(async move {
             let mine = matches!(reference, Reference::Prompt(name) if name == prompts::WITH_ARGUMENTS);

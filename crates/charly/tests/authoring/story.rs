@@ -1,7 +1,7 @@
 //! The worked example: a project from nothing, by calls alone, with the names that older callers use.
 
 use crate::world::World;
-use pintle_core::{Code, Notice};
+use pintle_core::{Call, Code, Notice};
 use serde_json::json;
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn cw_21_files_and_boxes_are_resources_and_names_complete() {
     let completions = toolset.completions.unwrap();
     let others = serde_json::Map::new();
     let complete = async |reference: Reference, argument: &str, value: &str| {
-        completions.complete(&reference, argument, value, &others).await
+        completions.complete(&reference, argument, value, &others, &Call::detached()).await
     };
     let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
     assert_eq!(complete(Reference::Tool("box.inspect".into()), "box", "w").await, names(&["web"]));

@@ -140,11 +140,12 @@ async fn the_resource_of_clusters_and_completion_of_contexts_ask_nobody() {
     let kubeconfig: Kubeconfig = cluster.kubeconfig(["prod", "test"]);
     let world = World::with(vec![cluster], &kubeconfig);
     let caller = Caller { door: Door::Agents, principal: "test".to_owned() };
-    let contents = world.catalog.read("fleet://clusters", &Request::new("", Map::new(), caller)).await.unwrap();
+    let request = Request::new("", Map::new(), caller);
+    let contents = world.catalog.read("fleet://clusters", &request).await.unwrap();
     let told: Value = serde_json::from_str(contents[0].text.as_deref().unwrap()).unwrap();
     assert_eq!(told["current"], "prod");
     let prompt = Reference::Prompt("k8s-health".to_owned());
-    assert_eq!(world.catalog.complete(&prompt, "clusters", "t", &Map::new()).await, ["test"]);
-    assert!(world.catalog.complete(&prompt, "namespace", "", &Map::new()).await.is_empty());
+    assert_eq!(world.catalog.complete(&prompt, "clusters", "t", &Map::new(), &request).await, ["test"]);
+    assert!(world.catalog.complete(&prompt, "namespace", "", &Map::new(), &request).await.is_empty());
     assert!(world.clusters[0].requests().is_empty());
 }
