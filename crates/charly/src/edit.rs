@@ -179,6 +179,7 @@ impl Draft {
             lanes: if writes { vec![lane(&self.project.shown())] } else { Vec::new() },
             preview: edited.view().plain(),
             seen,
+            confirm: None,
             ready: Ready { project: self.project, target, before, after, mode, tool: self.tool, edited },
         })
     }

@@ -1,6 +1,6 @@
 //! What stands between `prepare` and `commit`.
 
-use crate::{Attach, BoxFuture, Digest, Effect, Failure, InputRequest, Lane, Permit, Scope};
+use crate::{Attach, BoxFuture, Confirm, Digest, Effect, Failure, InputRequest, Lane, Permit, Scope};
 use serde::Serialize;
 
 /// What an operation is about to do, for policy and people to judge.
@@ -14,6 +14,19 @@ pub struct Ask<'a> {
     pub preview: &'a str,
     /// What the preview rests on; a repeated call must see the same.
     pub seen: &'a Digest,
+    /// What this very call needs first, where that differs from what its tool needs; the policy file still wins. A tool
+    /// of which some call needs a plan publishes [`Confirm::Plan`] as its own, so that its schema takes the token.
+    pub confirm: Option<Confirm>,
+    /// The lanes it is going to ask for: an exclusive one that is taken is told at once, before anybody is asked.
+    pub lanes: &'a [Lane],
+}
+
+impl<'a> Ask<'a> {
+    /// Leave to look: nothing changes, and it rests on nothing that could move.
+    #[must_use]
+    pub fn read(seen: &'a Digest) -> Self {
+        Self { effect: Effect::READ, scopes: &[], preview: "", seen, confirm: None, lanes: &[] }
+    }
 }
 
 /// The gate's yes.
@@ -30,7 +43,8 @@ pub trait Gate: Send + Sync {
     /// A permit, or why not (yet).
     fn admit<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Admission, Stop>>;
 
-    /// Waits for the lanes; they are held until the guard is dropped.
+    /// Waits for the lanes; they are held until the guard is dropped. An exclusive lane is not waited for: where it is
+    /// taken, the failure has code `busy` and names the job that holds it.
     fn hold<'a>(&'a self, lanes: &'a [Lane]) -> BoxFuture<'a, Result<Box<dyn std::any::Any + Send>, Failure>>;
 }
 

@@ -1,8 +1,8 @@
 //! The two kinds of operations, and how they become tools.
 
 use crate::{
-    Answer, Ask, BoxFuture, Call, Code, Digest, Doors, Effect, Failure, Gate, Lane, Lazy, Output, Page, PageEnd,
-    Permit, Scope, Spec, Spellings, Stop, Tool, schema,
+    Answer, Ask, BoxFuture, Call, Code, Confirm, Digest, Doors, Effect, Failure, Gate, Lane, Lazy, OnEof, Output, Page,
+    PageEnd, Permit, Scope, Spec, Spellings, Stop, Tool, schema,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -47,13 +47,22 @@ pub struct Prepared<R> {
     pub preview: String,
     /// What it rests on.
     pub seen: Digest,
+    /// What this very call needs first, where that differs from what its tool needs; see [`Ask::confirm`].
+    pub confirm: Option<Confirm>,
     /// What `commit` needs.
     pub ready: R,
 }
 
 impl<R> Prepared<R> {
     fn ask(&self) -> Ask<'_> {
-        Ask { effect: self.effect, scopes: &self.scopes, preview: &self.preview, seen: &self.seen }
+        Ask {
+            effect: self.effect,
+            scopes: &self.scopes,
+            preview: &self.preview,
+            seen: &self.seen,
+            confirm: self.confirm,
+            lanes: &self.lanes,
+        }
     }
 }
 
@@ -77,6 +86,8 @@ pub trait Change: DeserializeOwned + JsonSchema + Send + 'static {
     const DOORS: Doors = Doors::Both;
     /// How long it may take.
     const DEADLINE: Duration = Duration::from_secs(60);
+    /// Whether a call that changes something runs as a job; see [`Spec::job`].
+    const JOB: Option<OnEof> = None;
 
     /// Finds out what would happen, and changes nothing.
     fn prepare(
@@ -115,6 +126,7 @@ pub fn change<C: Change>(host: &Arc<C::Host>) -> Arc<dyn Tool> {
     spec.spellings = C::SPELLINGS;
     spec.doors = C::DOORS;
     spec.deadline = C::DEADLINE;
+    spec.job = C::JOB;
     Arc::new(AsChange::<C> { spec, host: Arc::clone(host), kind: PhantomData })
 }
 
@@ -141,7 +153,7 @@ impl<Q: Query> Tool for AsQuery<Q> {
         Box::pin(async move {
             let query: Q = parse(arguments)?;
             let seen = Digest::of("");
-            gate.admit(Ask { effect: Q::EFFECT, scopes: &[], preview: "", seen: &seen }).await?;
+            gate.admit(Ask { effect: Q::EFFECT, ..Ask::read(&seen) }).await?;
             finish(query.run(&self.host, call).await?, call)
         })
     }
@@ -224,6 +236,7 @@ fn finish<A: Answer>(mut answer: A, call: &Call) -> Result<Output, Stop> {
         failure: answer.failure(),
         answer: Some(to_value(&answer)?),
         page,
+        truncated: false,
     })
 }
 
@@ -305,7 +318,7 @@ mod tests {
             }
             let seen = Digest::of("");
             let (scopes, lanes, preview) = (Vec::new(), Vec::new(), String::new());
-            Ok(Prepared { effect: Effect::WRITE, scopes, lanes, preview, seen, ready: () })
+            Ok(Prepared { effect: Effect::WRITE, scopes, lanes, preview, seen, confirm: None, ready: () })
         }
 
         async fn commit(_: &AtomicU32, (): (), _: &Permit, _: &Call) -> Result<Exact, Stop> {

@@ -73,19 +73,34 @@ impl fmt::Display for Scope {
 
 /// Writers in one lane take turns, also across processes of one user.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lane(String);
+pub struct Lane {
+    name: String,
+    exclusive: bool,
+}
 
 impl Lane {
     /// A lane named by what it protects, such as `project:/srv/web`.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
+        Self { name: name.into(), exclusive: false }
+    }
+
+    /// A lane in which nobody waits: whoever comes second fails at once with code `busy`. For work that takes long.
+    #[must_use]
+    pub fn exclusive(name: impl Into<String>) -> Self {
+        Self { name: name.into(), exclusive: true }
+    }
+
+    /// Whether whoever comes second fails instead of waiting.
+    #[must_use]
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive
     }
 
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.0
+        &self.name
     }
 }
 

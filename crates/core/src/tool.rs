@@ -18,6 +18,15 @@ pub enum Doors {
     Agents,
 }
 
+/// What becomes of a job when the client that asked for it is gone: it closed the connection and cancelled nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnEof {
+    /// It ends, as if it had been cancelled.
+    Kill,
+    /// It goes on by itself.
+    Detach,
+}
+
 /// All that is known of a tool without running it.
 #[derive(Clone, Debug)]
 pub struct Spec {
@@ -47,6 +56,9 @@ pub struct Spec {
     pub deadline: Duration,
     /// How long it may take to end after a cancel, before it is dropped.
     pub grace: Duration,
+    /// Whether a call of it that changes something runs as a job, in a process of its own that outlives its client and
+    /// its server: and then, what becomes of it when the client is gone. Reads of such a tool run where they are asked.
+    pub job: Option<OnEof>,
     /// Whether the schema must be shown exactly as it is.
     pub raw_schema: bool,
 }
@@ -74,6 +86,7 @@ impl Spec {
             paged: false,
             deadline: Duration::from_secs(60),
             grace: Duration::from_secs(2),
+            job: None,
             raw_schema: false,
         }
     }

@@ -60,7 +60,7 @@ impl Gate for PathGate {
 
     fn hold<'a>(&'a self, lanes: &'a [Lane]) -> BoxFuture<'a, Result<Box<dyn std::any::Any + Send>, Failure>> {
         Box::pin(async move {
-            let held = self.inner.lanes.hold(lanes).await?;
+            let held = self.inner.lanes.hold(lanes, None).await?;
             Ok(Box::new(held) as Box<dyn std::any::Any + Send>)
         })
     }
@@ -76,7 +76,8 @@ impl PathGate {
         if !ask.effect.within(spec.worst) {
             return Err(Failure::new(Code::Internal, format!("{} asks for more than it publishes", spec.name)).into());
         }
-        let default = if ask.effect.changes() { Verdict::Confirm(self.entry.confirm) } else { Verdict::Allow };
+        let needs = ask.confirm.unwrap_or(self.entry.confirm);
+        let default = if ask.effect.changes() { Verdict::Confirm(needs) } else { Verdict::Allow };
         let verdict = self.inner.settings.policy.on_scopes(&spec.name, ask.effect, ask.scopes, default);
         if verdict == Verdict::Deny {
             return Err(self.refused(&ask).into());
@@ -86,11 +87,13 @@ impl PathGate {
                 .hint("start the server with --allow-secrets if its agents may see secrets")
                 .into());
         }
+        self.inner.lanes.refuse_taken(ask.lanes)?;
         let confirmed = match verdict {
             Verdict::Allow | Verdict::Confirm(Confirm::Nothing) => false,
             Verdict::Confirm(_) if self.caller.door == Door::People => self.confirmed_by_person(&ask).await?,
-            Verdict::Confirm(Confirm::Plan) => self.confirmed_by_token(&ask)?,
-            Verdict::Confirm(Confirm::Human) | Verdict::Deny => self.confirmed_by_human(&ask).await?,
+            Verdict::Confirm(Confirm::Plan) if self.entry.takes_plan => self.confirmed_by_token(&ask)?,
+            // A plan for a tool whose schema has no room for the token: a person can still say yes.
+            Verdict::Confirm(Confirm::Plan | Confirm::Human) | Verdict::Deny => self.confirmed_by_human(&ask).await?,
         };
         let permit = authority::permit(ask.effect, ask.scopes)?;
         *self.admitted.lock().unwrap_or_else(PoisonError::into_inner) =

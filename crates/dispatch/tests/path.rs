@@ -58,6 +58,7 @@ impl Change for Scale {
             lanes: vec![Lane::new("apps")],
             preview: format!("{now} -> {}", self.replicas),
             seen: Digest::of(now.to_string()),
+            confirm: None,
             ready: self.replicas,
         })
     }

@@ -14,7 +14,7 @@ impl Tool for Dummy {
     fn call<'a>(&'a self, arguments: Value, gate: &'a dyn Gate, _: &'a Call) -> BoxFuture<'a, Result<Output, Stop>> {
         Box::pin(async move {
             let seen = Digest::of("");
-            gate.admit(pintle_core::Ask { effect: Effect::READ, scopes: &[], preview: "", seen: &seen }).await?;
+            gate.admit(pintle_core::Ask::read(&seen)).await?;
             let view = View::text(format!("{} was here", self.0.name));
             Ok(Output { answer: Some(arguments), view, ..Output::default() })
         })

@@ -93,6 +93,7 @@ fn prepare(host: &Host, new: &NewProject) -> Result<Prepared<Ready>, Failure> {
         lanes: if writes { vec![lane(&root)] } else { Vec::new() },
         preview: format!("new project in {root}: {PROJECT_FILE}, candy/, .gitignore\n{}", edited.diff),
         seen: Digest::of_parts([root.as_bytes(), text.as_bytes()]),
+        confirm: None,
         ready: Ready { folder, below, text, edited },
     })
 }

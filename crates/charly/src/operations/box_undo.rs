@@ -122,6 +122,7 @@ fn ready(
             bytes.unwrap_or_default(),
             then.as_deref().unwrap_or_default(),
         ]),
+        confirm: None,
         ready: Ready { project, target, now, then, kept, void, edited },
     }
 }

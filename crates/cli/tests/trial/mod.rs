@@ -96,7 +96,7 @@ impl Tool for Trial {
         Box::pin(async move {
             let effect = if self.plans { Effect::WRITE } else { Effect::READ };
             let seen = Digest::of("");
-            gate.admit(pintle_core::Ask { effect, scopes: &[], preview: "- old\n+ new\n", seen: &seen }).await?;
+            gate.admit(pintle_core::Ask { effect, preview: "- old\n+ new\n", ..pintle_core::Ask::read(&seen) }).await?;
             if arguments["wait"] == true {
                 call.emit(&"waiting");
                 call.cancelled().await;

@@ -111,7 +111,7 @@ impl Tool for Echo {
     fn call<'a>(&'a self, _: Value, gate: &'a dyn Gate, _: &'a Call) -> BoxFuture<'a, Result<Output, Stop>> {
         Box::pin(async move {
             let seen = Digest::of("");
-            gate.admit(pintle_core::Ask { effect: Effect::READ, scopes: &[], preview: "", seen: &seen }).await?;
+            gate.admit(pintle_core::Ask::read(&seen)).await?;
             Ok(Output { view: View::text(CANARY), ..Output::default() })
         })
     }

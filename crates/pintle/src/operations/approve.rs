@@ -53,6 +53,7 @@ pub(crate) fn prepare(house: &House, id: String, decision: Decision) -> Result<P
         lanes: Vec::new(),
         preview: format!("{word}: {} {}\n{}", found.tool, found.arguments, found.preview),
         seen: Digest::of_parts([id.as_bytes(), found.preview.as_bytes()]),
+        confirm: None,
         ready: Ready { id, decision },
     })
 }

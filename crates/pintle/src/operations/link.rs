@@ -107,6 +107,7 @@ fn prepare(dir: &str, eggs: bool) -> Result<Prepared<Ready>, Failure> {
         lanes: Vec::new(),
         seen: Digest::of(&preview),
         preview,
+        confirm: None,
         ready: Ready { folder, program, links },
     })
 }

@@ -124,6 +124,7 @@ impl Register {
             lanes: if effect.changes() { vec![Lane::new(LANE)] } else { Vec::new() },
             preview,
             seen,
+            confirm: None,
             ready: Ready { wish, plans, rows, nobody, dry_run: self.dry_run, verify: !self.no_verify, folder },
         })
     }

@@ -122,6 +122,7 @@ impl RegisterUndo {
             lanes: if effect.changes() { vec![Lane::new(LANE)] } else { Vec::new() },
             preview,
             seen: Digest::of_parts(parts.map(Option::unwrap_or_default)),
+            confirm: None,
             ready: Ready { act, name, plans, rows, dry_run: self.dry_run },
         })
     }

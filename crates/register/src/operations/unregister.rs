@@ -93,6 +93,7 @@ impl Unregister {
             lanes: if effect.changes() { vec![Lane::new(LANE)] } else { Vec::new() },
             preview,
             seen: Digest::of_parts(parts.map(Option::unwrap_or_default)),
+            confirm: None,
             ready: Ready { name, force: self.force, asked, plans, rows, dry_run: self.dry_run },
         })
     }

@@ -23,7 +23,7 @@ impl Tool for Echo {
     fn call<'a>(&'a self, arguments: Value, gate: &'a dyn Gate, _: &'a Call) -> BoxFuture<'a, Result<Output, Stop>> {
         Box::pin(async move {
             let seen = Digest::of("");
-            gate.admit(Ask { effect: Effect::READ, scopes: &[], preview: "", seen: &seen }).await?;
+            gate.admit(Ask::read(&seen)).await?;
             let text = arguments["text"].as_str().unwrap_or("hello").to_owned();
             Ok(Output { view: View::text(text.clone()), answer: Some(json!({ "text": text })), ..Output::default() })
         })

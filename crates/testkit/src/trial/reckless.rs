@@ -24,6 +24,7 @@ impl Change for Reckless {
             lanes: Vec::new(),
             preview: "something small".to_owned(),
             seen: Digest::of("small"),
+            confirm: None,
             ready: (),
         })
     }

@@ -36,6 +36,7 @@ impl Change for Write {
             lanes: vec![Lane::new("trial:value")],
             preview: format!("-{now}\n+{}", self.value),
             seen: Digest::of_parts([now.as_bytes(), self.value.as_bytes()]),
+            confirm: None,
             ready: self.value,
         })
     }
