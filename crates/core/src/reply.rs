@@ -72,6 +72,8 @@ pub struct Output {
     pub failure: Option<Failure>,
     /// Where this page ends, if there is more.
     pub page: Option<PageEnd>,
+    /// Whether the operation left something off by itself; a link among the parts says where the rest is.
+    pub truncated: bool,
 }
 
 /// The end of a page.

@@ -28,5 +28,6 @@ pub use names::NameStyle;
 pub use policy::{Policy, PolicyError};
 pub use request::{Events, Request, Silent};
 pub use settings::{ReadOnly, Settings};
+pub use spill::Spilling;
 pub use state::StateFolder;
 pub use validate::Validator;
