@@ -40,7 +40,8 @@ pub(crate) async fn select(
     Ok(selection)
 }
 
-fn place(cluster: &str, namespace: &str) -> Scope {
+/// A namespace of a cluster, as policy looks at it.
+pub(crate) fn place(cluster: &str, namespace: &str) -> Scope {
     Scope { namespace: Some(namespace.to_owned()), ..Scope::cluster(cluster) }
 }
 

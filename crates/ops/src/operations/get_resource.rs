@@ -6,7 +6,7 @@ use crate::{
     reading::{OLD_FORMS, select},
     secrets,
 };
-use pintle_core::{Call, Query, Spellings, Stop, View};
+use pintle_core::{Call, Failure, Query, Spellings, Stop, View};
 use pintle_fleet::{Cluster, ClusterError, FleetValue, PerCluster, Targets, fan_values_over};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,30 @@ impl Query for GetResource {
 }
 
 impl GetResource {
+    /// The whole of one object. `-` as namespace means that of the context, else `default`.
+    pub(crate) fn of(cluster: &str, namespace: &str, kind: &str, name: &str) -> Self {
+        Self {
+            targets: Targets::one(cluster),
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            namespace: Some(namespace.to_owned()).filter(|namespace| namespace != "-"),
+            fields: Vec::new(),
+        }
+    }
+
+    /// The object of the only cluster that is meant.
+    ///
+    /// # Errors
+    /// What the fleet says of the cluster, and the cluster of the object.
+    pub(crate) async fn one(&self, host: &Host, call: &Call) -> Result<Object, Failure> {
+        let selection = select(host, &self.targets, self.namespace.as_deref(), call).await?;
+        let [name] = selection.chosen.as_slice() else {
+            return Err(Failure::invalid_argument("cluster", "must be the name of one context"));
+        };
+        let cluster = host.fleet().cluster(name, call).await?;
+        Ok(self.read(&cluster, &[], call).await?)
+    }
+
     async fn read(&self, cluster: &Cluster, paths: &[Path], call: &Call) -> Result<Object, ClusterError> {
         let (kind, _) = kinds::resolve(cluster, &self.kind).await?;
         let usual = || cluster.default_namespace().unwrap_or("default");

@@ -1,5 +1,5 @@
 use crate::world::World;
-use pintle_core::{Caller, Code, Door, Outcome, Reference};
+use pintle_core::{Caller, Code, Door, Outcome};
 use pintle_dispatch::{Policy, Request};
 use pintle_testkit::kube::{FakeCluster, Fault, Kubeconfig, Mode, Objects};
 use serde_json::{Map, Value, json};
@@ -135,7 +135,7 @@ async fn kw_60_a_changed_kubeconfig_is_seen_by_the_next_call() {
 }
 
 #[tokio::test]
-async fn the_resource_of_clusters_and_completion_of_contexts_ask_nobody() {
+async fn the_resource_of_clusters_asks_nobody() {
     let cluster = FakeCluster::start(Objects::new()).await.unwrap();
     let kubeconfig: Kubeconfig = cluster.kubeconfig(["prod", "test"]);
     let world = World::with(vec![cluster], &kubeconfig);
@@ -144,8 +144,5 @@ async fn the_resource_of_clusters_and_completion_of_contexts_ask_nobody() {
     let contents = world.catalog.read("fleet://clusters", &request).await.unwrap();
     let told: Value = serde_json::from_str(contents[0].text.as_deref().unwrap()).unwrap();
     assert_eq!(told["current"], "prod");
-    let prompt = Reference::Prompt("k8s-health".to_owned());
-    assert_eq!(world.catalog.complete(&prompt, "clusters", "t", &Map::new(), &request).await, ["test"]);
-    assert!(world.catalog.complete(&prompt, "namespace", "", &Map::new(), &request).await.is_empty());
     assert!(world.clusters[0].requests().is_empty());
 }

@@ -3,6 +3,7 @@
 
 mod canary;
 mod clusters;
+mod completions;
 mod described;
 mod kinds;
 mod lists;
