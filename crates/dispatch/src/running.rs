@@ -65,12 +65,10 @@ fn joined(name: &str, done: Result<Result<Output, Stop>, tokio::task::JoinError>
         Ok(result) => result,
         Err(error) => {
             let why = match error.try_into_panic() {
-                Ok(panic) => panic
-                    .downcast_ref::<&str>()
-                    .map(|text| (*text).to_owned())
-                    .or_else(|| panic.downcast_ref::<String>().cloned())
-                    .unwrap_or_else(|| "without a word".to_owned()),
-                Err(_) => "it was dropped".to_owned(),
+                // Only a message that was written as it is: one that was formatted may hold anything that the operation
+                // had in its hands, and no redactor knows all of that.
+                Ok(panic) => panic.downcast_ref::<&'static str>().copied().unwrap_or("its message is not shown"),
+                Err(_) => "it was dropped",
             };
             Err(Failure::new(Code::Internal, format!("{name} broke down: {why}"))
                 .hint("this is a fault of ours; the server goes on")
