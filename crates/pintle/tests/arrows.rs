@@ -8,7 +8,8 @@ use std::{
 };
 
 /// Ground floor, from left to right: a crate knows only those further right.
-const GROUND: [&str; 9] = ["dispatch", "check", "manifest", "fleet", "client", "process", "yaml", "files", "core"];
+const GROUND: [&str; 10] =
+    ["dispatch", "check", "manifest", "fleet", "client", "process", "yaml", "files", "core", "packfile"];
 /// Doors and toolsets know the ground and no neighbour.
 const UPPER: [&str; 7] = ["cli", "mcp", "charly", "ops", "deploy", "pack", "register"];
 /// For tests: knows the ground and serves its fixture through the agents' door.
@@ -63,6 +64,7 @@ fn arrows_go_down_and_inside_ground_to_the_right() {
     }
     assert!(crates[BINARY][0].contains(&"cli".to_owned()), "the crates were read");
     assert!(!may("core", "yaml") && !may("cli", "mcp") && !may("charly", "cli") && !may("mcp", "charly"));
+    assert!(may("pack", "packfile") && !may("packfile", "core"));
     assert!(!may("dispatch", "charly") && !may("process", TESTKIT) && may("dispatch", "core"));
 }
 

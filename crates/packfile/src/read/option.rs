@@ -1,0 +1,190 @@
+//! `options.NAME = { … }`.
+
+use indexmap::IndexMap;
+
+use super::{
+    condition::fitting,
+    fields::{At, Fields, bare},
+};
+use crate::{Join, Kind, Only, OptionDef, Spelling};
+
+/// How often a flag may be counted where the pack does not say.
+const MOST_COUNTS: i64 = 10;
+
+/// Reads the options of a verb.
+pub(super) fn read(options: &Fields) -> IndexMap<String, OptionDef> {
+    let mut read = IndexMap::new();
+    let mut places = Vec::new();
+    for (name, node) in options.named() {
+        if !super::pack::is_name(name.value, '_') {
+            let hint = "lower-case letters, digits and `_`, a letter first".to_owned();
+            options.report.add(name.at, format!("`{}` is no name for an option", name.value), Some(hint));
+        }
+        let Some(fields) = options.as_table(node, name.value) else { continue };
+        if let Some(option) = one(fields, name.value) {
+            if let Spelling::Position(place) = option.spelling {
+                places.push(At { value: (place, option.kind, option.required), at: name.at });
+            }
+            read.insert(name.value.to_owned(), option);
+        }
+    }
+    order(options, places);
+    spellings(options, &read);
+    read
+}
+
+fn one(fields: Fields, name: &str) -> Option<OptionDef> {
+    let kind = fields.word("type", &Kind::NAMES);
+    if kind.is_none() && fields.take("type").is_none() {
+        fields.report.add(fields.at(), format!("option `{name}` has no `type`"), None);
+    }
+    let flag = fields.text("flag");
+    let position = fields.integer("position");
+    let negative = fields.text("negative");
+    let short = fields.text("short");
+    let join = fields.text("join");
+    let spelling = match (flag, position) {
+        (Some(flag), None) => {
+            for (key, text) in [("flag", Some(&flag)), ("negative", negative.as_ref()), ("short", short.as_ref())] {
+                let Some(text) = text else { continue };
+                let rest = text.value.trim_start_matches('-');
+                let dashes = text.value.len() - rest.len();
+                let plain = rest.chars().all(|c| c.is_ascii_graphic() && c != '=');
+                let fits = if key == "short" { dashes == 1 && rest.len() == 1 } else { dashes == 1 || dashes == 2 };
+                if !fits || rest.is_empty() || !plain {
+                    fields.report.add(text.at, format!("`{}` is no spelling of an option", text.value), None);
+                }
+            }
+            let join = match &join {
+                None => Join::Equals,
+                Some(join) if join.value == "=" => Join::Equals,
+                Some(join) if join.value == " " => Join::Space,
+                Some(join) => {
+                    fields.report.add(join.at, "`join` must be \"=\" or \" \"", None);
+                    Join::Equals
+                }
+            };
+            Some(Spelling::Flag {
+                flag: flag.bare(),
+                negative: negative.map(At::bare),
+                short: short.map(At::bare),
+                join,
+            })
+        }
+        (None, Some(position)) => {
+            for text in [negative, short, join].into_iter().flatten() {
+                fields.report.add(text.at, "only a `flag` has this", None);
+            }
+            match usize::try_from(position) {
+                Ok(place) if place > 0 => Some(Spelling::Position(place)),
+                _ => {
+                    fields.report.add(fields.at(), "positions count from 1", None);
+                    None
+                }
+            }
+        }
+        _ => {
+            fields.report.add(fields.at(), format!("option `{name}` needs either `flag` or `position`"), None);
+            None
+        }
+    };
+    let mut option = OptionDef {
+        name: name.to_owned(),
+        spelling: spelling.unwrap_or(Spelling::Position(1)),
+        kind: kind.unwrap_or(Kind::String),
+        about: fields.text("about").map(At::bare).unwrap_or_default(),
+        required: fields.boolean("required").unwrap_or(false),
+        default: None,
+        allowed: fields.texts("enum").map(bare).unwrap_or_default(),
+        pattern: fields.pattern("pattern").map(At::bare),
+        minimum: fields.integer("minimum"),
+        maximum: fields.integer("maximum"),
+        only: only(&fields),
+        extra: fields.boolean("extra").unwrap_or(false),
+    };
+    option.default = fields.take("default").and_then(|node| fitting(&fields, node, &option));
+    suits(&fields, &option);
+    if option.kind == Kind::Count {
+        option.maximum = option.maximum.or(Some(MOST_COUNTS));
+    }
+    fields.finish();
+    (kind.is_some()
+        && matches!((&option.spelling, position), (Spelling::Position(_), Some(_)) | (Spelling::Flag { .. }, None)))
+    .then_some(option)
+}
+
+fn only(fields: &Fields) -> Option<Only> {
+    let because = fields.text("because");
+    match (fields.text("only"), because) {
+        (Some(value), Some(because)) => Some(Only { value: value.bare(), because: because.bare() }),
+        (Some(value), None) => {
+            fields.report.add(value.at, "`only` needs `because`: callers are told the reason", None);
+            None
+        }
+        (None, Some(because)) => {
+            fields.report.add(because.at, "`because` goes with `only`", None);
+            None
+        }
+        (None, None) => None,
+    }
+}
+
+/// Keys that mean nothing for the type.
+fn suits(fields: &Fields, option: &OptionDef) {
+    let strings = matches!(option.kind, Kind::String | Kind::Strings);
+    let counted = matches!(option.kind, Kind::Integer | Kind::Count | Kind::Strings);
+    let position = matches!(option.spelling, Spelling::Position(_));
+    let wrong = [
+        ("enum", !option.allowed.is_empty() && !strings),
+        ("pattern", option.pattern.is_some() && !strings),
+        ("only", option.only.is_some() && option.kind != Kind::String),
+        ("minimum", option.minimum.is_some() && !counted),
+        ("maximum", option.maximum.is_some() && !counted),
+        ("position", position && matches!(option.kind, Kind::Boolean | Kind::Count)),
+        ("required", option.required && matches!(option.kind, Kind::Boolean)),
+        ("default", option.required && option.default.is_some()),
+    ];
+    for (key, _) in wrong.iter().filter(|(_, wrong)| *wrong) {
+        fields.report.add(fields.at(), format!("`{key}` does not fit option `{}`", option.name), None);
+    }
+    if let Spelling::Flag { negative: Some(_), .. } = option.spelling
+        && option.kind != Kind::Boolean
+    {
+        fields.report.add(fields.at(), format!("`negative` does not fit option `{}`", option.name), None);
+    }
+}
+
+/// Positions run from 1 without gaps, required ones first, several strings last.
+fn order(options: &Fields, mut places: Vec<At<(usize, Kind, bool)>>) {
+    places.sort_by_key(|place| place.value.0);
+    let mut optional = false;
+    let last = places.len();
+    for (index, place) in places.iter().enumerate() {
+        let (position, kind, required) = place.value;
+        let message = if position != index + 1 {
+            "positions run from 1 without gaps, each once"
+        } else if kind == Kind::Strings && position != last {
+            "only the last position takes several strings"
+        } else if required && optional {
+            "a required position must not follow an optional one"
+        } else {
+            optional |= !required;
+            continue;
+        };
+        options.report.add(place.at, message, None);
+    }
+}
+
+/// No spelling means two options.
+fn spellings(options: &Fields, read: &IndexMap<String, OptionDef>) {
+    let mut seen: IndexMap<&str, &str> = IndexMap::new();
+    for option in read.values() {
+        let Spelling::Flag { flag, negative, short, .. } = &option.spelling else { continue };
+        for spelling in [Some(flag), negative.as_ref(), short.as_ref()].into_iter().flatten() {
+            if let Some(first) = seen.insert(spelling, &option.name) {
+                let message = format!("`{spelling}` is spelt by `{first}` and by `{}`", option.name);
+                options.report.add(options.at(), message, None);
+            }
+        }
+    }
+}
