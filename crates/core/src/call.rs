@@ -1,12 +1,12 @@
 //! What an operation may ask of the call it serves.
 
 use crate::{BoxFuture, Code, Failure, Page, Scope, Secret, Stop};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
 
 /// Through which door a call came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Door {
     /// A command.
@@ -16,7 +16,7 @@ pub enum Door {
 }
 
 /// Who calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
     /// Through which door.
     pub door: Door,
@@ -25,7 +25,7 @@ pub struct Caller {
 }
 
 /// Severity of a log message to the client, as the protocol names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words of RFC 5424")]
 pub enum LogLevel {
@@ -40,7 +40,7 @@ pub enum LogLevel {
 }
 
 /// Something an operation needs from the person or client behind the call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputRequest {
     /// Unique within the call; the same question keeps its key when the call is repeated.
     pub key: String,
@@ -49,7 +49,8 @@ pub struct InputRequest {
 }
 
 /// Kinds of questions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum InputKind {
     /// A form: `schema` is a flat JSON Schema object.
     Form {
@@ -72,7 +73,7 @@ pub enum InputKind {
 }
 
 /// The answer to one question: the protocol's result object, such as `{"action": "accept", "content": {…}}`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputResponse {
     /// Key of the question.
     pub key: String,

@@ -113,6 +113,14 @@ codes! {
     Internal = "internal" => Failed;
 }
 
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let known = Self::ALL.iter().copied().find(|code| code.as_str() == word);
+        known.ok_or_else(|| serde::de::Error::custom(format!("unknown code `{word}`")))
+    }
+}
+
 impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -190,23 +198,23 @@ impl fmt::Display for Problem {
 /// Why an operation failed.
 ///
 /// The message is a lower-case fragment: what failed, on what, why. Hints are things to do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// The kind, for programs.
     pub code: Code,
     /// What failed, on what, why.
     pub message: String,
     /// Things to do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
     /// Every single thing that is wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
     /// Whether the same call may succeed later.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retryable: bool,
     /// What else a program may want to know.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<serde_json::Value>>,
 }
 

@@ -75,6 +75,8 @@ pub enum Stop {
     Planned(Plan),
     /// It needs answers first; the client sends the whole call again with them.
     Asked(Vec<InputRequest>),
+    /// Its yes is there, and it goes on as the job of that id. Whoever gets it from the gate passes it on as it is.
+    Started(String),
     /// It needs a terminal: people get this program run, agents get the alternative.
     Attach(Attach),
 }

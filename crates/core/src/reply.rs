@@ -1,11 +1,11 @@
 //! The one envelope of every answer.
 
 use crate::{Exit, Failure, InputRequest, Page, Plan, View};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How a call ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Done.
@@ -24,7 +24,8 @@ pub enum Outcome {
 }
 
 /// A piece of an answer that is not plain text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// Text.
     Text(String),

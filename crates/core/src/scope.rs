@@ -1,10 +1,10 @@
 //! Where an operation acts, and which writers must take turns.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One place an operation acts on. An absent field means "not of this dimension" in a request and "any" in a permit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// Kubernetes context name.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! The object-safe form of an operation.
 
 use crate::{Call, Confirm, Effect, Gate, Lazy, Output, Spellings, Stop};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -19,7 +20,8 @@ pub enum Doors {
 }
 
 /// What becomes of a job when the client that asked for it is gone: it closed the connection and cancelled nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OnEof {
     /// It ends, as if it had been cancelled.
     Kill,

@@ -1,7 +1,7 @@
 //! A family of tools with what belongs to it.
 
 use crate::{BoxFuture, Call, Failure, Stop, Tool};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub enum Confirm {
 }
 
 /// Something that can be read, as listed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resource {
     /// Its URI.
     pub uri: String,
@@ -68,7 +68,7 @@ pub struct ResourceTemplate {
 }
 
 /// What a resource holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
     /// Its URI.
     pub uri: String,

@@ -1,16 +1,19 @@
 //! An answer as people read it, before a door knows how wide the terminal is.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Blocks from top to bottom.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct View {
     /// The blocks.
     pub blocks: Vec<Block>,
 }
 
 /// One block of a view.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Block {
     /// Prose or lines.
     Text(String),
@@ -21,7 +24,7 @@ pub enum Block {
 }
 
 /// Rows and columns; a door fits them to its width.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     /// Column names, upper case by convention.
     pub columns: Vec<String>,

@@ -6,6 +6,7 @@ use crate::{
     audit::Audit,
     bounds,
     gate::{Admitted, PathGate},
+    jobs::{self, Jobs},
     lanes::Lanes,
     policy::Verdict,
     port::{Judge, Port},
@@ -29,6 +30,8 @@ use std::{
 };
 
 const CURSOR: &str = "cursor";
+/// Whether a call waits for its job.
+const WAIT: &str = "wait";
 const PLAN_TOKEN: &str = "plan_token";
 /// How long whoever types waits for what may be typed next.
 const TYPING: Duration = Duration::from_secs(1);
@@ -45,6 +48,8 @@ pub(crate) struct Inner {
     pub(crate) sealer: Sealer,
     pub(crate) lanes: Lanes,
     pub(crate) approvals: Option<Approvals>,
+    /// Where state is kept; they can be looked at even where none can be started.
+    pub(crate) jobs: Option<Jobs>,
     audit: Option<Audit>,
     audit_failed: OnceLock<()>,
     toolsets: Vec<Family>,
@@ -130,9 +135,12 @@ impl Catalog {
             }
             (None, None) => None,
         };
+        let jobs = settings.state.clone().map(|state| Jobs::new(state, settings.jobs.clone()));
+        let lanes = settings.lanes.as_ref().or(settings.state.as_ref()).filter(|folder| folder.folder("lanes").is_ok());
         let mut inner = Inner {
             sealer: Sealer::new(settings.state.as_ref()),
-            lanes: Lanes::new(settings.state.clone().filter(|s| s.folder("lanes").is_ok())),
+            lanes: Lanes::new(lanes.cloned(), jobs.clone()),
+            jobs,
             approvals: settings.state.clone().map(Approvals::new),
             audit,
             audit_failed: OnceLock::new(),
@@ -153,6 +161,16 @@ impl Catalog {
     /// The toolsets, in the order given.
     pub fn toolsets(&self) -> impl Iterator<Item = &Toolset> {
         self.inner.toolsets.iter().map(|family| &family.toolset)
+    }
+
+    /// The jobs of this state folder: to look at, answer and cancel. None where no state is kept.
+    #[must_use]
+    pub fn jobs(&self) -> Option<&Jobs> {
+        self.inner.jobs.as_ref()
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
     }
 
     /// The settings.
@@ -199,6 +217,13 @@ impl Catalog {
         self.inner.entries.iter().any(|entry| entry.takes_plan && entry.serves(Door::Agents))
     }
 
+    /// Whether some tool may go on as a job.
+    #[must_use]
+    pub fn may_start_jobs(&self) -> bool {
+        self.inner.entries.iter().any(|entry| entry.tool.spec().job.is_some())
+            && self.inner.jobs.as_ref().is_some_and(Jobs::starts)
+    }
+
     /// Whether some tool that agents see answers page by page.
     #[must_use]
     pub fn may_page(&self) -> bool {
@@ -216,7 +241,8 @@ impl Catalog {
         self.inner.find(name, door).map(|entry| entry.tool.spec())
     }
 
-    /// Calls a tool: the only way to run one.
+    /// Calls a tool: the only way to run one. A call that becomes a job is waited for, unless [`Request::wait`] or the
+    /// argument `wait` says no: then the outcome is `started`, with the job's id.
     pub async fn call(&self, request: Request) -> Reply {
         let begun = Instant::now();
         let Some(entry) = self.inner.find(&request.tool, request.caller.door) else {
@@ -230,9 +256,20 @@ impl Catalog {
         let port = Arc::new(Port::new(request.cancel.child_token(), deadline, Arc::clone(&request.events), judge));
         let mut trace = Trace::default();
         let result = self.attempt(&entry, &request, &port, limit, &mut trace).await;
+        let job = match &result {
+            Err(Stop::Started(job)) => Some(job.clone()),
+            _ => None,
+        };
         let reply = self.reply(&entry, &request, &port, result, &trace);
         self.audit(&entry, &request, &reply, &trace, begun);
-        reply
+        match job {
+            Some(job) if request.wait.or(trace.wait).unwrap_or(true) => self.follow(&request, &job).await,
+            Some(job) => {
+                self.tell_of(&request, &job);
+                reply
+            }
+            None => reply,
+        }
     }
 
     async fn attempt(
@@ -255,9 +292,11 @@ impl Catalog {
         };
         let plan_token = if entry.takes_plan { taken(PLAN_TOKEN, &mut arguments)? } else { None };
         let cursor = if spec.paged { taken(CURSOR, &mut arguments)? } else { None };
+        trace.wait = if spec.job.is_some() { wait(&mut arguments)? } else { None };
         spec.spellings.apply(&mut arguments)?;
         trace.shown = shown(&arguments, &spec.input);
         learn_secrets(&arguments, &spec.input, port);
+        let given = arguments.clone();
         let arguments = Value::Object(arguments);
         entry.validator.check(&spec.name, &arguments)?;
         if self.inner.settings.policy.on_tool(&spec.name) == Some(Verdict::Deny) {
@@ -267,6 +306,16 @@ impl Catalog {
         }
         trace.matches = Some(Digest::of_parts([spec.name.as_bytes(), Digest::of_json(&arguments).as_str().as_bytes()]));
         let matches = trace.matches.clone().unwrap_or_else(|| Digest::of(""));
+        if spec.job.is_some() && request.job.is_none() {
+            if let Some(waiting) = self.jobs().and_then(|jobs| jobs.asking(&matches, &request.caller)) {
+                return Err(Stop::Started(waiting));
+            }
+            if request.wait.or(trace.wait) == Some(false) && !self.jobs().is_some_and(Jobs::starts) {
+                return Err(Failure::new(Code::Unavailable, "nothing can go on as a job here")
+                    .hint("call without `wait`; jobs need a folder for state: set HOME or XDG_STATE_HOME")
+                    .into());
+            }
+        }
         let page = cursor.map(|cursor| self.inner.page(&spec.name, &matches, &cursor)).transpose()?;
         let gate = Arc::new(PathGate {
             inner: Arc::clone(&self.inner),
@@ -276,6 +325,10 @@ impl Catalog {
             matches,
             shown: trace.shown.clone(),
             plan_token,
+            arguments: given,
+            budget: request.budget,
+            deadline: request.deadline,
+            job: request.job.clone(),
             admitted: Mutex::default(),
         });
         let call = Call::new(Arc::clone(port) as _, request.caller.clone(), page, request.budget);
@@ -294,7 +347,7 @@ impl Catalog {
     ) -> Reply {
         let spec = entry.tool.spec();
         let mut reply = match result {
-            Ok(output) => self.answered(spec, output, trace),
+            Ok(output) => self.answered(spec, output, trace, request.caller.door),
             Err(Stop::Failed(failure)) => Reply::failed(failure),
             Err(Stop::Planned(plan)) => planned(spec, plan, request.caller.door),
             Err(Stop::Asked(asked)) => Reply {
@@ -303,6 +356,7 @@ impl Catalog {
                 asked,
                 ..Reply::default()
             },
+            Err(Stop::Started(job)) => jobs::started_as(&spec.name, &job),
             Err(Stop::Attach(attach)) if request.caller.door == Door::People => {
                 Reply { attach: Some(attach), ..Reply::default() }
             }
@@ -317,7 +371,7 @@ impl Catalog {
         reply
     }
 
-    fn answered(&self, spec: &Spec, output: Output, trace: &Trace) -> Reply {
+    fn answered(&self, spec: &Spec, output: Output, trace: &Trace, door: Door) -> Reply {
         let is_error = match output.outcome {
             Outcome::Failed => true,
             Outcome::Partial => spec.worst.changes(),
@@ -331,7 +385,9 @@ impl Catalog {
         let mut view = output.view;
         if let (Some(end), Some(_)) = (&output.page, &cursor) {
             let left = end.left.map_or_else(|| "more rows".to_owned(), |left| format!("{left} more rows"));
-            view = view.and_text(format!("{left}: call again with `cursor`"));
+            // People are told by their door how the next page is asked for.
+            let how = if door == Door::Agents { ": call again with `cursor`" } else { "" };
+            view = view.and_text(format!("{left}{how}"));
         }
         if let Some(failure) = &output.failure {
             view = view.and_text(failure.text());
@@ -370,6 +426,9 @@ impl Catalog {
         if let Some(failure) = &reply.failure {
             line["code"] = json!(failure.code);
         }
+        if let Some(job) = reply.job.as_deref().or(request.job.as_ref().map(|job| job.id.as_str())) {
+            line["job"] = json!(job);
+        }
         if let Err(failure) = audit.write(&line) {
             // Told once: the call is over and must not fail for it, but nobody should believe it was written down.
             if self.inner.audit_failed.set(()).is_ok() {
@@ -397,6 +456,9 @@ impl Catalog {
                 size: None,
             });
         }
+        if let Some(jobs) = self.jobs() {
+            all.extend(jobs.resources(&request.caller)?);
+        }
         Ok(all)
     }
 
@@ -411,6 +473,9 @@ impl Catalog {
             description: Some("the whole of a text that was too long for an answer".to_owned()),
             mime: Some("text/plain".to_owned()),
         });
+        if self.may_start_jobs() {
+            all.extend(jobs::templates());
+        }
         all
     }
 
@@ -461,6 +526,9 @@ impl Catalog {
         if let Some(state) = &self.inner.settings.state
             && let Some(contents) = spill::read(state, uri)?
         {
+            return Ok(contents);
+        }
+        if let Some(contents) = self.jobs().map(|jobs| jobs.read(uri, call.caller())).transpose()?.flatten() {
             return Ok(contents);
         }
         for resources in self.toolsets().filter_map(|t| t.resources.as_ref()) {
@@ -598,6 +666,17 @@ struct Trace {
     shown: Value,
     matches: Option<Digest>,
     admitted: Option<Admitted>,
+    wait: Option<bool>,
+}
+
+/// Takes the word about waiting out of the arguments.
+fn wait(arguments: &mut Map<String, Value>) -> Result<Option<bool>, Failure> {
+    match arguments.shift_remove(WAIT) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(wait)) => Ok(Some(wait)),
+        Some(Value::String(word)) if word == "true" || word == "false" => Ok(Some(word == "true")),
+        Some(_) => Err(Failure::invalid_argument(WAIT, "must be true or false")),
+    }
 }
 
 impl Inner {
@@ -699,6 +778,10 @@ impl Entry {
             if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
                 if self.takes_plan {
                     properties.insert(PLAN_TOKEN.into(), json!({"type": "string"}));
+                }
+                if spec.job.is_some() {
+                    let meaning = "false: answer at once with a job id";
+                    properties.insert(WAIT.into(), json!({"type": "boolean", "description": meaning}));
                 }
                 if spec.paged {
                     properties.insert(CURSOR.into(), json!({"type": "string"}));
@@ -810,7 +893,7 @@ fn shown(arguments: &Map<String, Value>, input: &Value) -> Value {
             *value = json!(format!("‹secret {name}›"));
         }
     }
-    for name in [PLAN_TOKEN, CURSOR] {
+    for name in [PLAN_TOKEN, CURSOR, WAIT] {
         shown.shift_remove(name);
     }
     let mut shown = Value::Object(shown);

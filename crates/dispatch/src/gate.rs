@@ -4,6 +4,7 @@ use crate::{
     approvals::{Answered, Proposal, stamp},
     authority,
     catalog::{Entry, Inner},
+    jobs::{Jobs, NewJob, Running},
     policy::Verdict,
     port::Port,
     seal::now,
@@ -13,7 +14,7 @@ use pintle_core::{
     InputRequest, Lane, Plan, Scope, Stop,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -41,6 +42,12 @@ pub(crate) struct PathGate {
     /// Arguments for people to judge, secrets masked.
     pub(crate) shown: Value,
     pub(crate) plan_token: Option<String>,
+    /// The arguments as the tool got them, for a job that runs the same tool.
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) budget: Option<usize>,
+    pub(crate) deadline: Option<Duration>,
+    /// The job that this call is, with what was granted to it.
+    pub(crate) job: Option<Arc<Running>>,
     /// What was admitted, for the audit.
     pub(crate) admitted: Mutex<Option<Admitted>>,
 }
@@ -53,6 +60,12 @@ pub(crate) struct Admitted {
     pub(crate) confirmed: bool,
 }
 
+impl Admitted {
+    fn of(ask: &Ask<'_>, confirmed: bool) -> Self {
+        Self { effect: ask.effect, scopes: ask.scopes.to_vec(), confirmed }
+    }
+}
+
 impl Gate for PathGate {
     fn admit<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Admission, Stop>> {
         Box::pin(self.decide(ask))
@@ -60,7 +73,8 @@ impl Gate for PathGate {
 
     fn hold<'a>(&'a self, lanes: &'a [Lane]) -> BoxFuture<'a, Result<Box<dyn std::any::Any + Send>, Failure>> {
         Box::pin(async move {
-            let held = self.inner.lanes.hold(lanes, None).await?;
+            let job = self.job.as_ref().map(|job| job.id.as_str());
+            let held = self.inner.lanes.hold(lanes, job).await?;
             Ok(Box::new(held) as Box<dyn std::any::Any + Send>)
         })
     }
@@ -87,18 +101,54 @@ impl PathGate {
                 .hint("start the server with --allow-secrets if its agents may see secrets")
                 .into());
         }
-        self.inner.lanes.refuse_taken(ask.lanes)?;
+        self.inner.lanes.refuse_taken(ask.lanes, self.job.as_ref().map(|job| job.id.as_str()))?;
         let confirmed = match verdict {
             Verdict::Allow | Verdict::Confirm(Confirm::Nothing) => false,
+            // A job has its yes with it, and nobody to ask for another one.
+            Verdict::Confirm(_) if let Some(job) = &self.job => {
+                job.grant.covers(&ask, &self.matches)?;
+                true
+            }
+            // Nothing would change: there is nothing to say yes to.
+            Verdict::Confirm(_) if spec.worst.changes() && ask.effect.is_read() => false,
             Verdict::Confirm(_) if self.caller.door == Door::People => self.confirmed_by_person(&ask).await?,
             Verdict::Confirm(Confirm::Plan) if self.entry.takes_plan => self.confirmed_by_token(&ask)?,
             // A plan for a tool whose schema has no room for the token: a person can still say yes.
             Verdict::Confirm(Confirm::Plan | Confirm::Human) | Verdict::Deny => self.confirmed_by_human(&ask).await?,
         };
+        if self.becomes_job(&ask) {
+            *self.admitted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Admitted::of(&ask, confirmed));
+            return Err(Stop::Started(self.start_job(&ask, confirmed).await?));
+        }
         let permit = authority::permit(ask.effect, ask.scopes)?;
-        *self.admitted.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Admitted { effect: ask.effect, scopes: ask.scopes.to_vec(), confirmed });
+        *self.admitted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Admitted::of(&ask, confirmed));
         Ok(Admission { permit, confirmed })
+    }
+
+    fn becomes_job(&self, ask: &Ask<'_>) -> bool {
+        let can = self.inner.jobs.as_ref().is_some_and(Jobs::starts);
+        can && self.job.is_none() && self.entry.tool.spec().job.is_some() && ask.effect.changes()
+    }
+
+    async fn start_job(&self, ask: &Ask<'_>, confirmed: bool) -> Result<String, Failure> {
+        let spec = self.entry.tool.spec();
+        let (Some(jobs), Some(on_eof)) = (&self.inner.jobs, spec.job) else {
+            return Err(Failure::new(Code::Internal, format!("{} is no job", spec.name)));
+        };
+        let new = NewJob {
+            tool: &spec.name,
+            arguments: self.arguments.clone(),
+            answers: self.port.answered(),
+            shown: self.shown.clone(),
+            matches: self.matches.clone(),
+            caller: self.caller.clone(),
+            on_eof,
+            budget: self.budget,
+            deadline: self.deadline,
+            grace: spec.grace,
+            confirmed,
+        };
+        jobs.start(new, ask, &self.inner.sealer, |id| self.inner.lanes.claim(ask.lanes, id)).await
     }
 
     fn refused(&self, ask: &Ask<'_>) -> Failure {

@@ -1,6 +1,6 @@
 //! Writers of one thing take turns, in this process and across processes of one user.
 
-use crate::state::StateFolder;
+use crate::{jobs::Jobs, state::StateFolder};
 use pintle_core::{Code, Digest, Failure, Lane};
 use rustix::{
     fs::{FlockOperation, Mode, OFlags, flock, ftruncate, open},
@@ -24,6 +24,7 @@ const NOTE: usize = 1024;
 pub(crate) struct Lanes {
     here: Mutex<HashMap<String, Arc<Slot>>>,
     state: Option<StateFolder>,
+    jobs: Option<Jobs>,
 }
 
 /// One lane in this process.
@@ -50,9 +51,10 @@ pub(crate) struct Held {
 }
 
 impl Lanes {
-    /// The lanes of this process; with a folder, also those of every process that uses the same one.
-    pub(crate) fn new(state: Option<StateFolder>) -> Self {
-        Self { here: Mutex::default(), state }
+    /// The lanes of this process; with a folder, also those of every process that uses the same one. `jobs` tells of a
+    /// holder's job whether it still is one.
+    pub(crate) fn new(state: Option<StateFolder>, jobs: Option<Jobs>) -> Self {
+        Self { here: Mutex::default(), state, jobs }
     }
 
     /// Takes all lanes, in the order of their names so that two callers never wait for each other. A lane that is
@@ -77,6 +79,7 @@ impl Lanes {
             if let Some(state) = &self.state {
                 let file = file(state, &lane)?;
                 lock(&file, &lane).await?;
+                self.refuse_claimed(&file, &lane, job)?;
                 note(&file, &holder);
                 locks.push(file);
             }
@@ -88,7 +91,17 @@ impl Lanes {
 
     /// Fails where an exclusive lane is taken now, and takes none: told before anybody is asked for a yes. Who is first
     /// is decided by [`hold`](Self::hold) alone.
-    pub(crate) fn refuse_taken(&self, lanes: &[Lane]) -> Result<(), Failure> {
+    pub(crate) fn refuse_taken(&self, lanes: &[Lane], job: Option<&str>) -> Result<(), Failure> {
+        self.look(lanes, job, false)
+    }
+
+    /// Claims the exclusive lanes for a job whose process is about to be started and takes them then: until it does, or
+    /// is known not to, they are taken.
+    pub(crate) fn claim(&self, lanes: &[Lane], job: &str) -> Result<(), Failure> {
+        self.look(lanes, Some(job), true)
+    }
+
+    fn look(&self, lanes: &[Lane], job: Option<&str>, claims: bool) -> Result<(), Failure> {
         for lane in lanes.iter().filter(|lane| lane.is_exclusive()) {
             let slot = self.slot(lane);
             let Ok(_turn) = slot.turn.try_lock() else {
@@ -99,8 +112,22 @@ impl Lanes {
             if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
                 return Err(busy(lane, &noted(&file)));
             }
+            self.refuse_claimed(&file, lane, job)?;
+            if claims {
+                note(&file, &Holder { pid: std::process::id(), job: job.map(str::to_owned) });
+            }
         }
         Ok(())
+    }
+
+    /// Fails where the lane, which nobody holds at this moment, is that of another job that has yet to begin.
+    fn refuse_claimed(&self, file: &OwnedFd, lane: &Lane, job: Option<&str>) -> Result<(), Failure> {
+        let holder = noted(file);
+        let (Some(other), Some(jobs)) = (&holder.job, &self.jobs) else { return Ok(()) };
+        match lane.is_exclusive() && job != Some(other) && jobs.is_open(other) {
+            true => Err(busy(lane, &holder)),
+            false => Ok(()),
+        }
     }
 
     fn slot(&self, lane: &Lane) -> Arc<Slot> {
@@ -186,7 +213,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let state = StateFolder::at(temp.path());
         // Two `Lanes` stand for two processes: they share nothing but the state folder.
-        let (one, two) = (Lanes::new(Some(state.clone())), Lanes::new(Some(state)));
+        let (one, two) = (Lanes::new(Some(state.clone()), None), Lanes::new(Some(state), None));
         let lane = [Lane::new("project:/p")];
         let held = one.hold(&lane, None).await.unwrap();
         let soon = Duration::from_millis(60);
@@ -202,15 +229,15 @@ mod tests {
     async fn whoever_comes_second_to_an_exclusive_lane_is_told_who_has_it() {
         let temp = tempfile::tempdir().unwrap();
         let state = StateFolder::at(temp.path());
-        let (one, two) = (Lanes::new(Some(state.clone())), Lanes::new(Some(state)));
+        let (one, two) = (Lanes::new(Some(state.clone()), None), Lanes::new(Some(state), None));
         let lane = [Lane::exclusive("flight")];
-        assert!(one.refuse_taken(&lane).is_ok() && two.refuse_taken(&lane).is_ok());
+        assert!(one.refuse_taken(&lane, None).is_ok() && two.refuse_taken(&lane, None).is_ok());
         let held = one.hold(&lane, Some("abc")).await.unwrap();
         for told in [
             one.hold(&lane, None).await.err(),
             two.hold(&lane, Some("xyz")).await.err(),
-            one.refuse_taken(&lane).err(),
-            two.refuse_taken(&lane).err(),
+            one.refuse_taken(&lane, None).err(),
+            two.refuse_taken(&lane, None).err(),
         ] {
             let failure = told.expect("it is taken");
             assert_eq!(failure.code, Code::Busy);

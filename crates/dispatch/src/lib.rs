@@ -10,6 +10,7 @@ mod authority;
 mod bounds;
 mod catalog;
 mod gate;
+mod jobs;
 mod lanes;
 mod names;
 mod policy;
@@ -24,6 +25,7 @@ mod validate;
 
 pub use approvals::{Approval, Approvals, Decision};
 pub use catalog::{Catalog, Hints, Listed};
+pub use jobs::{JobLog, JobProgress, JobStarter, JobState, JobStatus, JobWatch, Jobs, LocalJobs, SpawnedJobs};
 pub use names::NameStyle;
 pub use policy::{Policy, PolicyError};
 pub use request::{Events, Request, Silent};

@@ -19,6 +19,7 @@ pub(crate) struct Port {
     pub(crate) events: Arc<dyn Events>,
     judge: Judge,
     asking: Mutex<Asking>,
+    answered: Mutex<Vec<InputResponse>>,
 }
 
 /// Says whether policy lets the call read somewhere.
@@ -63,7 +64,15 @@ impl Port {
         events: Arc<dyn Events>,
         judge: Judge,
     ) -> Self {
-        Self { cancel, deadline, redactor: RwLock::default(), events, judge, asking: Mutex::default() }
+        Self {
+            cancel,
+            deadline,
+            redactor: RwLock::default(),
+            events,
+            judge,
+            asking: Mutex::default(),
+            answered: Mutex::default(),
+        }
     }
 
     /// A copy of what is known now, ready for much text.
@@ -82,6 +91,11 @@ impl Port {
     pub(crate) fn asked_for(&self) -> Duration {
         let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         asking.over + asking.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// What was asked and answered so far.
+    pub(crate) fn answered(&self) -> Vec<InputResponse> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn masked(&self, mut value: Value) -> Value {
@@ -133,7 +147,9 @@ impl CallPort for Port {
         }
         Box::pin(async move {
             let _waiting = Waiting::begin(&self.asking);
-            self.events.ask(requests).await
+            let answers = self.events.ask(requests).await?;
+            self.answered.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&answers);
+            Ok(answers)
         })
     }
 

@@ -56,12 +56,19 @@ pub struct Request {
     pub caller: Caller,
     /// Cancelled when the caller gives up.
     pub cancel: CancellationToken,
+    /// Cancelled when the caller is gone and has said nothing: its connection ended, or the server does. Where both are
+    /// cancelled, this one counts. It decides what becomes of a job, and of nothing else.
+    pub gone: CancellationToken,
+    /// Whether to wait for a job; the argument `wait` where nothing is said here.
+    pub wait: Option<bool>,
     /// The door.
     pub events: Arc<dyn Events>,
     /// A shorter or longer time limit than the tool's own.
     pub deadline: Option<Duration>,
     /// Most bytes of text and of value; `None` for no bound.
     pub budget: Option<usize>,
+    /// The job that this call is.
+    pub(crate) job: Option<Arc<crate::jobs::Running>>,
 }
 
 impl Request {
@@ -77,9 +84,12 @@ impl Request {
             arguments,
             caller,
             cancel: CancellationToken::new(),
+            gone: CancellationToken::new(),
+            wait: None,
             events: Arc::new(Silent),
             deadline: None,
             budget,
+            job: None,
         }
     }
 }

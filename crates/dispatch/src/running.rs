@@ -47,6 +47,8 @@ pub(crate) async fn run(
     match tokio::time::timeout(grace, &mut task.0).await {
         // It ended by itself: what it has to say of its cancellation is worth more than what we know.
         Ok(Ok(Err(Stop::Failed(told)))) if late.code != Code::TimedOut => Err(told.into()),
+        // It goes on elsewhere already: whoever ended the call must know which job to end.
+        Ok(Ok(Err(Stop::Started(job)))) => Err(Stop::Started(job)),
         Ok(Ok(Ok(output))) if late.code != Code::TimedOut => Ok(output),
         _ => Err(late.into()),
     }

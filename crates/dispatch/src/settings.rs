@@ -1,8 +1,8 @@
 //! What the operator of a catalogue decides.
 
-use crate::{NameStyle, Policy, StateFolder};
+use crate::{JobStarter, NameStyle, Policy, StateFolder};
 use globset::GlobSet;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// Which tools are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,4 +33,8 @@ pub struct Settings {
     pub state: Option<StateFolder>,
     /// Where the audit goes; without one, to `audit.jsonl` in the state folder.
     pub audit: Option<PathBuf>,
+    /// How jobs are started; without it, or without a state folder, tools that could be jobs run where they are asked.
+    pub jobs: Option<Arc<dyn JobStarter>>,
+    /// Where lanes lie, if not in the state folder: whoever uses the same folder takes turns.
+    pub lanes: Option<StateFolder>,
 }

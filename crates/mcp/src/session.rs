@@ -96,7 +96,7 @@ impl Session {
                 Some(needed) if modern => Err(input::missing(&needed, &request.name)),
                 _ => Err(content::fault(&failure)),
             },
-            Err(Stop::Planned(_) | Stop::Attach(_)) => {
+            Err(Stop::Planned(_) | Stop::Started(_) | Stop::Attach(_)) => {
                 Err(content::fault(&Failure::new(Code::Internal, "a prompt only gives messages")))
             }
         }

@@ -94,6 +94,7 @@ impl Server {
             allow_secrets: flags.allow_secrets,
             state: surroundings::state(),
             audit: flags.audit,
+            ..Settings::default()
         };
         let hosts = shelf::Hosts::of(&flags.project, &flags.clusters, &surroundings::state_path()?)?;
         flags.project.demand(&hosts.boxes)?;

@@ -13,6 +13,8 @@
 //!   ([`Run::hold_input`]).
 //! - **Output is bounded.** [`Spawn::run`] keeps the head and the tail of both pipes, reads them at once, and
 //!   can keep the full text in a file.
+//! - **A process is known by more than its number.** [`Identity`]: number, start, boot and file; signals go to a
+//!   descriptor of that very process.
 //! - **Cancelling works.** TERM to the group, a grace period, KILL to the group, wait: the [`Ladder`].
 
 mod bounded;
@@ -20,6 +22,7 @@ mod capture;
 mod child;
 mod environment;
 mod fork;
+mod identity;
 mod piped;
 mod spawn;
 mod text;
@@ -28,6 +31,7 @@ pub use bounded::{Cut, Output, Text};
 pub use capture::{Captured, Ended, Observer, Run, Stream};
 pub use child::{Child, Exit, Ladder, Status, Stopped};
 pub use environment::Environment;
+pub use identity::{Identity, Now, boot_id};
 pub use piped::{Piped, StderrTail};
 pub use spawn::{DeathSignal, Spawn, SpawnError, find_program};
 pub use text::{collapse_progress, strip_ansi};
