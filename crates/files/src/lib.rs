@@ -60,9 +60,16 @@ pub struct Replacement<'a> {
 #[derive(Debug, Default)]
 pub struct Writer {
     ordered: Mutex<Option<(Step, Fault)>>,
+    owner: Option<(u32, u32)>,
 }
 
 impl Writer {
+    /// A writer whose files belong to that user and group, whoever runs it and whatever the folder's group is.
+    #[must_use]
+    pub fn giving_to(user: u32, group: u32) -> Self {
+        Self { owner: Some((user, group)), ..Self::default() }
+    }
+
     /// Makes the next write fail at that step.
     pub fn fail_at(&self, step: Step, fault: Fault) {
         if let Ok(mut ordered) = self.ordered.lock() {
@@ -110,6 +117,10 @@ impl Writer {
         file.write_all(new.bytes)?;
         if let Some(old) = new.old {
             keep_attributes(old, file)?;
+        }
+        if let Some((user, group)) = self.owner {
+            rustix::fs::fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))
+                .map_err(|_| Trouble::Owner)?;
         }
         if let Some(mode) = new.mode {
             rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?;

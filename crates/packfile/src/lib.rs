@@ -3,7 +3,7 @@
 //! A pack says where the program is found and how it is known to be the right one, which of its commands may run (the
 //! *verbs*), what each verb takes, what it does to the machine, and how the verbs are offered (the *tools* and
 //! *resources*). This crate reads that description, checks arguments against it and makes argument vectors. It starts
-//! nothing and opens nothing; no string that it makes is meant for a shell.
+//! nothing, and opens nothing but a file that root trusts ([`trust`]); no string that it makes is meant for a shell.
 //!
 //! It knows no other crate of ours, since the small program that runs verbs as root is made of it: that program reads
 //! the same pack and checks the same arguments again, by the same code.
@@ -54,6 +54,7 @@ mod schema;
 mod suggest;
 mod template;
 mod tool;
+pub mod trust;
 mod verb;
 
 pub use arguments::Arguments;
