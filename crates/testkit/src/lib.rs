@@ -3,10 +3,12 @@
 //! [`trial_toolset`] has one operation of each shape that is hard to serve right. [`fixture_toolset`] has what the
 //! official conformance suite wants to see. Both are ordinary toolsets: their calls go down the same path as any other,
 //! and the binary `mcp-fixture` serves them through the same door as the product. [`kube`] is a Kubernetes API server
-//! that is not there; `fake-kube` serves it to other programs.
+//! that is not there; `fake-kube` serves it to other programs. [`eggs`] stands for a program that remasters systems, which
+//! tests must not.
 
 pub mod cluster;
 mod dummy;
+pub mod eggs;
 mod fixture;
 pub mod kube;
 mod skip;
