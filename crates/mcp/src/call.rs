@@ -8,6 +8,7 @@ use crate::{
     server::{DOOR, Server},
     session::{Session, is_modern, principal},
     sessions::StreamHandle,
+    tasks,
 };
 use pintle_core::{Caller, Code};
 use pintle_dispatch::{Events, Request};
@@ -28,13 +29,19 @@ pub(crate) async fn call_tool(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let server = session.server();
+    tasks::refuse_undeclared(server, &request.name, &context)?;
+    let as_task = tasks::can_be(server, &request.name, &context);
     let who = principal(server, &context);
     let binding = input::binding(&who, "tools/call", &request.name, request.arguments.as_ref());
     let round =
         Round::open(&server.states, &binding, request.request_state.as_deref(), request.input_responses.clone())?;
     let modern = is_modern(&context);
     let (events, pump) = CallEvents::new(Arc::clone(server), client(session, &context, modern, round));
-    let call = call_request(server, &request.name, request.arguments.unwrap_or_default(), who, &context, &events);
+    let arguments = request.arguments.unwrap_or_default();
+    let mut call = call_request(server, &request.name, arguments, who.clone(), &context, &events);
+    if as_task {
+        call.wait = Some(false);
+    }
     let work = async {
         let _running = server.running();
         let reply = server.catalog.call(call).await;
@@ -51,6 +58,9 @@ pub(crate) async fn call_tool(
     if !reply.asked.is_empty() {
         let round = events.round().cloned().unwrap_or_default();
         return Ok(CallToolResponse::InputRequired(round.ask(&server.states, &binding, &reply.asked)?));
+    }
+    if let Some(job) = reply.job.as_deref().filter(|_| as_task) {
+        return tasks::created(server, job, who);
     }
     match events.missing() {
         Some(needed) if modern && reply.failure.as_ref().is_some_and(|f| f.code == Code::NeedsInput) => {
@@ -70,6 +80,7 @@ fn call_request(
 ) -> Request {
     let mut request = Request::new(tool, arguments, Caller { door: DOOR, principal: who });
     request.cancel = context.ct.clone();
+    request.gone = server.stopped().clone();
     request.events = Arc::clone(events) as Arc<dyn Events>;
     request.budget = server.options.budget;
     request

@@ -23,9 +23,10 @@ mod session;
 mod sessions;
 mod signal;
 mod stdio;
+mod tasks;
 mod token;
 
 pub use http::{Bound, serve_http};
-pub use options::{HttpOptions, ServerOptions};
+pub use options::{HttpOptions, Newcomers, ServerOptions};
 pub use signal::terminated;
 pub use stdio::{serve_stdio, serve_streams};

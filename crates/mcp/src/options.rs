@@ -1,7 +1,7 @@
 //! What the operator decides about a server.
 
 use pintle_dispatch::Request;
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 /// What is the same on every transport.
 #[derive(Clone, Debug)]
@@ -16,6 +16,32 @@ pub struct ServerOptions {
     pub heartbeat: Duration,
     /// Most bytes of text and of value in one answer; absent means no bound.
     pub budget: Option<usize>,
+    /// Tools that are refused to clients which take no tasks: they would give up long before the answer.
+    pub only_as_tasks: Vec<String>,
+    /// Hears of clients.
+    pub newcomers: Option<Newcomers>,
+}
+
+/// Hears what clients call themselves: at `initialize`, and with each request of the newer era. It must not block.
+#[derive(Clone)]
+pub struct Newcomers(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Newcomers {
+    /// With what is to hear the name, which is foreign text.
+    #[must_use]
+    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    pub(crate) fn tell(&self, name: &str) {
+        (self.0)(name);
+    }
+}
+
+impl fmt::Debug for Newcomers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Newcomers")
+    }
 }
 
 impl ServerOptions {
@@ -28,6 +54,8 @@ impl ServerOptions {
             page_size: None,
             heartbeat: Duration::from_secs(10),
             budget: Some(Request::AGENT_BUDGET),
+            only_as_tasks: Vec::new(),
+            newcomers: None,
         }
     }
 }

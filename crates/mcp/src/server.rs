@@ -1,6 +1,6 @@
 //! What all sessions of one server share.
 
-use crate::{ServerOptions, listing::Tools, notices::Notices};
+use crate::{ServerOptions, listing::Tools, notices::Notices, tasks};
 use pintle_core::Door;
 use pintle_dispatch::Catalog;
 use rmcp::model::{CacheScope, Implementation, RequestStateCodec, ServerCapabilities, ServerConfig};
@@ -92,8 +92,11 @@ fn config(catalog: &Catalog, options: &ServerOptions) -> ServerConfig {
         .enable_prompts()
         .enable_prompts_list_changed()
         .enable_completions()
-        .enable_logging()
-        .build();
+        .enable_logging();
+    let capabilities = match tasks::jobs(catalog) {
+        Some(_) => capabilities.enable_tasks().build(),
+        None => capabilities.build(),
+    };
     let mut config = ServerConfig::new(capabilities)
         .with_server_info(Implementation::new(catalog.server_name(), options.version.clone()));
     let instructions = instructions(catalog);

@@ -8,6 +8,7 @@ use crate::{
     levels, listing,
     notices::Watched,
     server::{DOOR, Server},
+    tasks,
     token::Principal,
 };
 use pintle_core::{Caller, Code, Failure, InputRequest, LogLevel, Reference, Stop};
@@ -15,12 +16,13 @@ use pintle_dispatch::{Catalog, Events, Request};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest,
-        CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-        InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, Reference as WireReference, ResourceTemplate, ServerConfig,
-        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+        CompletionInfo, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        Prompt, PromptArgument, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        Reference as WireReference, ResourceTemplate, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+        UnsubscribeRequestParams, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -46,6 +48,16 @@ impl Session {
     /// Least severe level that a client of the older protocol wants to hear.
     pub(crate) fn level(&self) -> LogLevel {
         *self.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of the client behind a request of the newer era, where each says it anew.
+    fn met(&self, context: &RequestContext<RoleServer>) {
+        if let Some(newcomers) = &self.server.options.newcomers
+            && is_modern(context)
+            && let Some(client) = context.client_info()
+        {
+            newcomers.tell(&client.name);
+        }
     }
 
     fn reading(&self, context: &RequestContext<RoleServer>) -> Request {
@@ -142,6 +154,9 @@ impl ServerHandler for Session {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let result = self.negotiate_initialize(&request)?;
+        if let Some(newcomers) = &self.server.options.newcomers {
+            newcomers.tell(&request.client_info.name);
+        }
         request.protocol_version = result.protocol_version.clone();
         context.peer.set_peer_info(request);
         Ok(result)
@@ -151,7 +166,8 @@ impl ServerHandler for Session {
         self.server.notices.join(&self.watched, context.peer);
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.met(&context);
         let (fresh, scope) = self.server.list_cache();
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(fresh).with_cache_scope(scope))
@@ -160,8 +176,9 @@ impl ServerHandler for Session {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.met(&context);
         let (page, next) = self.page("tools/list", &self.server.tools.all(&self.server.catalog), request)?;
         let (fresh, scope) = self.server.list_cache();
         let mut result = ListToolsResult::with_all_items(page).with_ttl_ms(fresh).with_cache_scope(scope);
@@ -178,7 +195,32 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        self.met(&context);
         call_tool(self, request, context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(&self.server, request, &context)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(&self.server, request, &context)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::cancel(&self.server, request, &context)
     }
 
     async fn list_resources(
@@ -334,7 +376,8 @@ impl ServerHandler for Session {
     ) -> Result<CustomResult, ErrorData> {
         // A method that we have comes here only when its parameters could not be read.
         let method = request.method.as_str();
-        if KNOWN.contains(&method) || (KNOWN_BEFORE.contains(&method) && !is_modern(&context)) {
+        let tasks = TASKS.contains(&method) && tasks::jobs(&self.server.catalog).is_some();
+        if KNOWN.contains(&method) || tasks || (KNOWN_BEFORE.contains(&method) && !is_modern(&context)) {
             let message = format!("the parameters of `{}` are not as the protocol wants them", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -358,6 +401,9 @@ const KNOWN: [&str; 10] = [
 ];
 /// Methods that the newer era dropped.
 const KNOWN_BEFORE: [&str; 4] = ["initialize", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
+
+/// Methods of the tasks extension.
+const TASKS: [&str; 3] = ["tasks/get", "tasks/update", "tasks/cancel"];
 
 /// Whether a request belongs to the era in which each request stands for itself.
 pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {

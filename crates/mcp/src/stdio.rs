@@ -147,8 +147,9 @@ async fn serve_lines(
     }
     // Nobody asks any more; what is nearly done may still be told.
     let _ = tokio::time::timeout(DRAIN, outlet.in_flight.none()).await;
-    stopped.cancel();
+    // First that the client is gone, then that nobody waits: for a job these are two things.
     server.stop();
+    stopped.cancel();
     let tidy = async { tokio::join!(server.idle(), legacy_service.waiting(), modern_service.waiting()) };
     let _ = tokio::time::timeout(TIDY, tidy).await;
 }

@@ -24,6 +24,20 @@ fn neighbour(program: &str) -> PathBuf {
     path
 }
 
+/// The scenarios of the tasks extension; the revisions themselves require none of them.
+const TASKS: [&str; 10] = [
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-mrtr-input",
+    "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
+    "tasks-status-notifications",
+    "tasks-required-task-error",
+    "tasks-mrtr-composition",
+];
+
 /// The required scenarios of one side, checked against the number that the revision was frozen with.
 fn required(conformance: &Path, home: &Path, revision: &str, side: &str, count: usize) -> Vec<String> {
     let list = run(clean(conformance, home).args(["list", "--requirements", revision])).good();
@@ -79,6 +93,22 @@ fn kw_49_conformance_2025_11_25_a_server_passes_all_required_scenarios() {
 #[test]
 fn kw_49_conformance_2026_07_28_a_server_passes_all_required_scenarios() {
     server("2026-07-28", 37);
+}
+
+#[test]
+fn eg_017_conformance_the_tasks_extension_passes_all_its_scenarios() {
+    let Some(conformance) = need("conformance") else { return };
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut fixture = clean(&neighbour("mcp-fixture"), home.path());
+    let server = Listening::start(fixture.args(["--listen", "127.0.0.1:0", "--tasks"]));
+    for scenario in TASKS {
+        let mut command = clean(&conformance, home.path());
+        command.args(["server", "--url", &server.url, "--scenario", scenario, "-o", "out", "--timeout", "120000"]);
+        let ran = run(&mut command);
+        assert_eq!(ran.code, Some(0), "{scenario}: {}\n{}", ran.stdout, ran.stderr);
+        // A check that could not be made counts as none.
+        assert!(!ran.stdout.contains("SKIPPED") || scenario == "tasks-status-notifications", "{}", ran.stdout);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod content;
 mod input;
 mod prompts;
 mod resources;
+mod tasks;
 mod tool;
 mod traffic;
 
@@ -11,12 +12,15 @@ use pintle_core::{BoxFuture, Call, Completions, Confirm, Reference, Toolset};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+pub use tasks::ONLY_AS_TASKS;
+
 /// The tools, resources, prompts and completions of the suite's server scenarios.
 #[must_use]
 pub fn fixture_toolset() -> Toolset {
     let mut tools = content::tools();
     tools.extend(traffic::tools());
     tools.extend(input::tools());
+    tools.extend(tasks::tools());
     Toolset {
         name: "fixture",
         server_name: "pintle-fixture",

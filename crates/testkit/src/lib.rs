@@ -15,6 +15,6 @@ mod skip;
 mod trial;
 
 pub use dummy::dummy_tools;
-pub use fixture::fixture_toolset;
+pub use fixture::{ONLY_AS_TASKS, fixture_toolset};
 pub use skip::skip;
 pub use trial::{World, trial_toolset};

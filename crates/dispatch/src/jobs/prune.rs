@@ -9,8 +9,9 @@ use std::{
 
 /// How long an ended job is kept.
 const KEEP: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How many ended jobs are kept.
+/// How many ended jobs are kept beyond the first day, in which a task that is a job can be asked for.
 const COUNT: usize = 100;
+const DAY: Duration = Duration::from_secs(24 * 3600);
 /// After which a folder that was never finished belongs to a process that is gone.
 const STALE: Duration = Duration::from_secs(3600);
 
@@ -29,7 +30,8 @@ pub(super) fn old(jobs: &Jobs) {
     ended.sort_unstable();
     let surplus = ended.len().saturating_sub(COUNT);
     for (at, (created, id)) in ended.iter().enumerate() {
-        if at < surplus || now().saturating_sub(*created) > KEEP.as_secs() {
+        let age = now().saturating_sub(*created);
+        if age > KEEP.as_secs() || (at < surplus && age > DAY.as_secs()) {
             // Another process may be tidying too.
             let _ = fs::remove_dir_all(jobs.folder_of(id));
         }

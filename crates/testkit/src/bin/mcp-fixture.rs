@@ -1,14 +1,14 @@
 //! The server that the conformance suite is run against; with `--trial`, also what other tests are run against.
 
 use pintle_core::{Code, Failure};
-use pintle_dispatch::{Catalog, NameStyle, Policy, Settings, StateFolder};
+use pintle_dispatch::{Catalog, LocalJobs, NameStyle, Policy, Settings, StateFolder};
 use pintle_mcp::{HttpOptions, ServerOptions, serve_http, serve_stdio};
-use pintle_testkit::{World, fixture_toolset, trial_toolset};
+use pintle_testkit::{ONLY_AS_TASKS, World, fixture_toolset, trial_toolset};
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 const USAGE: &str = "mcp-fixture --listen ADDR | --stdio [--path P] [--trial] [--tools N] [--state DIR] [--policy FILE] \
 [--token-file FILE] [--allowed-host H] [--allowed-origin O] [--insecure] [--underscore] [--no-output-schemas] \
-[--page-size N] [--heartbeat-ms N] [--sessions N] [--allow-secrets]";
+[--page-size N] [--heartbeat-ms N] [--sessions N] [--allow-secrets] [--tasks]";
 
 #[derive(Default)]
 struct Arguments {
@@ -20,6 +20,7 @@ struct Arguments {
     page_size: Option<usize>,
     heartbeat: Option<Duration>,
     no_output_schemas: bool,
+    tasks: bool,
 }
 
 fn main() -> ExitCode {
@@ -44,7 +45,14 @@ fn told(failure: &Failure) -> ExitCode {
 
 #[expect(clippy::print_stderr, reason = "the start-up line")]
 async fn run() -> Result<(), Failure> {
-    let arguments = parse(std::env::args().skip(1))?;
+    let mut arguments = parse(std::env::args().skip(1))?;
+    // Jobs of this server end with it, and so does what they leave, unless a folder was given.
+    let folder = tempfile::tempdir().map_err(|error| Failure::io("making a state folder", &error))?;
+    if arguments.tasks {
+        let settings = &mut arguments.settings;
+        settings.state.get_or_insert_with(|| StateFolder::at(folder.path()));
+        settings.jobs = Some(Arc::new(LocalJobs::new(settings.clone(), || vec![fixture_toolset()])));
+    }
     let mut toolsets = vec![fixture_toolset()];
     if arguments.trial || arguments.dummies > 0 {
         toolsets.push(trial_toolset(&Arc::new(World::default()), arguments.dummies));
@@ -54,6 +62,7 @@ async fn run() -> Result<(), Failure> {
     let mut options = ServerOptions::new(env!("CARGO_PKG_VERSION"));
     options.output_schemas = !arguments.no_output_schemas;
     options.page_size = arguments.page_size;
+    options.only_as_tasks = ONLY_AS_TASKS.into_iter().filter(|_| arguments.tasks).map(str::to_owned).collect();
     options.heartbeat = arguments.heartbeat.unwrap_or(options.heartbeat);
     if arguments.stdio {
         serve_stdio(catalog, options, || eprintln!("mcp-fixture: {tools} tools on stdio")).await
@@ -77,6 +86,7 @@ fn parse(mut given: impl Iterator<Item = String>) -> Result<Arguments, Failure> 
             "--listen" => (arguments.http.listen, chosen) = (value()?, true),
             "--path" => arguments.http.path = value()?,
             "--trial" => arguments.trial = true,
+            "--tasks" => arguments.tasks = true,
             "--tools" => arguments.dummies = number(&flag, &value()?)?,
             "--state" => arguments.settings.state = Some(StateFolder::at(value()?)),
             "--policy" => arguments.settings.policy = policy(&PathBuf::from(value()?))?,
