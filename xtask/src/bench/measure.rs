@@ -3,6 +3,7 @@
 mod checks;
 mod fleet;
 mod load;
+mod packs;
 mod servers;
 mod start;
 
@@ -12,7 +13,7 @@ use crate::Trouble;
 type Measure = fn(&Bench<'_>) -> Result<Vec<Line>, Trouble>;
 
 /// Every measure under the word that `--only` looks at.
-pub const ALL: [(&str, Measure); 19] = [
+pub const ALL: [(&str, Measure); 22] = [
     ("first answer", start::first_answer),
     ("memory idle", start::memory),
     ("tools list", start::tools_list),
@@ -32,4 +33,7 @@ pub const ALL: [(&str, Measure); 19] = [
     ("check memory", checks::memory),
     ("fleet pods", fleet::pods),
     ("fleet dead", fleet::dead),
+    ("pack calls", packs::calls),
+    ("pack jobs", packs::jobs),
+    ("register", packs::register),
 ];
