@@ -8,7 +8,10 @@ use crate::{
     refusal::refusal_near,
     tree::Node,
 };
-use clap::{Arg, ArgMatches, ColorChoice, Command, error::ErrorKind};
+use clap::{
+    Arg, ArgMatches, ColorChoice, Command,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use pintle_core::{Code, Failure, Spec, nearest};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +23,7 @@ pub struct Commands<'a> {
     about: String,
     specs: Vec<&'a Spec>,
     extras: Vec<Arg>,
+    leading: Vec<Arg>,
     colored: bool,
     tree: Node,
 }
@@ -60,13 +64,29 @@ impl<'a> Commands<'a> {
     ) -> Self {
         let specs: Vec<&Spec> = specs.into_iter().collect();
         let tree = Node::of(&specs);
-        Self { program: program.into(), about: about.into(), specs, extras: Vec::new(), colored: false, tree }
+        Self {
+            program: program.into(),
+            about: about.into(),
+            specs,
+            extras: Vec::new(),
+            leading: Vec::new(),
+            colored: false,
+            tree,
+        }
     }
 
     /// With flags that belong to the program as such and may stand before and behind every command.
     #[must_use]
     pub fn with_extras(mut self, extras: Vec<Arg>) -> Self {
         self.extras = extras;
+        self
+    }
+
+    /// With flags that stand before a command only, and that somebody else takes off: help lists them, and whoever writes
+    /// one behind is told.
+    #[must_use]
+    pub fn with_leading(mut self, leading: Vec<Arg>) -> Self {
+        self.leading = leading;
         self
     }
 
@@ -150,8 +170,13 @@ impl<'a> Commands<'a> {
         let all = parameters(spec);
         let name = path.split_whitespace().last().unwrap_or(path);
         let color = if self.colored { ColorChoice::Always } else { ColorChoice::Never };
-        let command =
+        let mut command =
             help::leaf(spec, name, &all, &self.extras).bin_name(path.to_owned()).no_binary_name(true).color(color);
+        if !self.leading.is_empty() {
+            let note = format!("Flags of `{} --help` stand before the command.", self.program);
+            let notes = command.get_after_help().map(|notes| format!("{notes}\n{note}")).unwrap_or(note);
+            command = command.after_help(notes);
+        }
         before.extend(rest.iter().cloned());
         if help {
             before = vec!["--help".to_owned()];
@@ -163,10 +188,35 @@ impl<'a> Commands<'a> {
             Err(error) => {
                 let placed = all.iter().filter(|p| p.positional).map(|p| p.name.replace('_', "-"));
                 let placed: Vec<String> = placed.collect();
+                if let Some(failure) = self.stands_before(&error, path) {
+                    return Err(failure);
+                }
                 return Err(refusal_near(&error, path, &flags, &placed));
             }
         };
         self.invocation(spec, path, &all, &matches).map(|call| Parsed::Call(Box::new(call)))
+    }
+
+    /// What is to be said of a flag that belongs before the command.
+    fn stands_before(&self, error: &clap::Error, path: &str) -> Option<Failure> {
+        let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+        let word = word.split(['=', ' ']).next().filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+        let named = |arg: &&Arg| {
+            word.strip_prefix("--").map_or_else(
+                || word.strip_prefix('-').is_some_and(|rest| arg.get_short().is_some_and(|c| rest.starts_with(c))),
+                |long| arg.get_long() == Some(long),
+            )
+        };
+        let arg = self.leading.iter().find(named)?;
+        let behind = path.strip_prefix(&self.program).unwrap_or_default();
+        let value = match arg.get_value_names() {
+            Some([name, ..]) if arg.get_action().takes_values() => format!(" {name}"),
+            _ => String::new(),
+        };
+        Some(
+            Failure::new(Code::InvalidArgument, format!("`{word}` stands before the command"))
+                .hint(format!("write `{} {word}{value}{behind} …`", self.program)),
+        )
     }
 
     fn invocation(
@@ -232,13 +282,16 @@ impl<'a> Commands<'a> {
     }
 
     fn group_help(&self, node: &Node, path: &str) -> String {
-        let about = if std::ptr::eq(node, &self.tree) {
+        let root = std::ptr::eq(node, &self.tree);
+        let about = if root {
             self.about.clone()
         } else {
             let inner = path.strip_prefix(&self.program).unwrap_or(path).trim();
             format!("Commands of `{inner}`")
         };
-        let mut command = help::group(node, &self.specs, path, &about, &self.extras);
+        let leading = if root { self.leading.as_slice() } else { &[] };
+        let flags: Vec<Arg> = self.extras.iter().chain(leading).cloned().collect();
+        let mut command = help::group(node, &self.specs, path, &about, &flags);
         let text = command.render_help();
         if self.colored { text.ansi().to_string() } else { text.to_string() }
     }

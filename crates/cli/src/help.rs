@@ -6,7 +6,7 @@ use crate::{
     tree::Node,
 };
 use clap::{Arg, Command};
-use pintle_core::Spec;
+use pintle_core::{Spec, schema::FOR_PEOPLE};
 use std::collections::BTreeSet;
 
 /// First sentence or line of a description.
@@ -62,7 +62,8 @@ fn notes(spec: &Spec) -> String {
     if spec.worst.changes() && spec.worst.is_idempotent() {
         effects.push_str("; repeating it changes nothing more");
     }
-    format!("Tool: {}\nEffects: {effects}", spec.name)
+    let note = spec.input[FOR_PEOPLE]["note"].as_str().map(|note| format!("\n{note}")).unwrap_or_default();
+    format!("Tool: {}\nEffects: {effects}{note}", spec.name)
 }
 
 /// A group with its commands, one line each.

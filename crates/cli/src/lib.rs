@@ -21,6 +21,7 @@ mod run;
 mod tree;
 mod usage;
 mod value;
+mod wording;
 mod yaml;
 
 pub use call::{call_command, parse_call};

@@ -5,7 +5,9 @@ use crate::{
     console::Console,
     events::Told,
     options::{Form, Options},
-    render, yaml,
+    render,
+    wording::Wording,
+    yaml,
 };
 use pintle_core::{Attach, Block, Caller, Code, Exit, Failure, Outcome, Reply, View};
 use pintle_dispatch::{Catalog, Request};
@@ -34,6 +36,7 @@ pub async fn run(catalog: &Catalog, call: &Invocation, console: &Arc<Console>, c
     if let Some(attach) = &reply.attach {
         return attached(attach, console);
     }
+    let reply = worded(reply, &Wording::of(catalog, call));
     show(&reply, call, console, told.streamed());
     if let Some(failure) = console.failure() {
         show_failure(console, &failure);
@@ -43,6 +46,28 @@ pub async fn run(catalog: &Catalog, call: &Invocation, console: &Arc<Console>, c
         return Exit::Checks.code();
     }
     reply.exit().code()
+}
+
+/// The reply in the words of people; what is exact stays as it is, and so does JSON.
+fn worded(mut reply: Reply, wording: &Wording<'_>) -> Reply {
+    let mut view = std::mem::take(&mut reply.view);
+    drop_failure(&mut view, &reply);
+    for block in &mut view.blocks {
+        match block {
+            Block::Text(text) if !text.trim_start().starts_with(['{', '[']) => *text = wording.commands(text),
+            Block::Table(table) => {
+                table.rows.iter_mut().flatten().for_each(|cell| *cell = wording.commands(cell));
+            }
+            Block::Text(_) | Block::Exact(_) => {}
+        }
+    }
+    if let Some(failure) = &mut reply.failure {
+        failure.hints.iter_mut().for_each(|hint| *hint = wording.hint(hint));
+        let hints = failure.problems.iter_mut().filter_map(|problem| problem.hint.as_mut());
+        hints.for_each(|hint| *hint = wording.hint(hint));
+    }
+    reply.view = view;
+    reply
 }
 
 async fn interrupted_twice(cancel: &CancellationToken, console: &Console) {
@@ -101,7 +126,6 @@ fn value_text(reply: &Reply, options: &Options) -> String {
 
 fn show_text(reply: &Reply, console: &Console, streamed: bool) {
     let mut view = reply.view.clone();
-    drop_failure(&mut view, reply);
     if streamed {
         // The rows were read as they came.
         view.blocks.retain(|block| matches!(block, Block::Text(_)));

@@ -164,6 +164,20 @@ fn list_names(failure: Failure, kubeconfig: &Kubeconfig) -> Failure {
     failure.hint(format!("the contexts are {}{more}", names.join(", ")))
 }
 
+impl Kubeconfig {
+    /// What is to be said where it has no context: code `unavailable`, with what to do.
+    #[must_use]
+    pub fn without_contexts(&self) -> Failure {
+        no_contexts(self)
+    }
+
+    /// Whether there is nothing at all to look at: no file, and no service account of a pod.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        self.contexts.is_empty() && self.files.is_empty()
+    }
+}
+
 fn no_contexts(kubeconfig: &Kubeconfig) -> Failure {
     let files: Vec<String> = kubeconfig.files.iter().map(|file| file.display().to_string()).collect();
     let message = if files.is_empty() {
@@ -171,8 +185,9 @@ fn no_contexts(kubeconfig: &Kubeconfig) -> Failure {
     } else {
         format!("no context in {}", files.join(", "))
     };
-    Failure::new(Code::Unavailable, message)
-        .hint("set KUBECONFIG, or give --kubeconfig FILE; inside a pod, mount its service account")
+    Failure::new(Code::Unavailable, message).hint(
+        "set KUBECONFIG, or write `--kubeconfig FILE` before the command; inside a pod, mount its service account",
+    )
 }
 
 /// Takes out of `found` what leads to a cluster that is in already: one that was named, else the current context, else

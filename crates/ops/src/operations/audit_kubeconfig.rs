@@ -175,6 +175,9 @@ impl Query for AuditKubeconfig {
 
     async fn run(self, host: &Host, call: &Call) -> Result<Audit, Stop> {
         let kubeconfig = host.fleet().kubeconfig().await?;
+        if kubeconfig.is_absent() {
+            return Err(kubeconfig.without_contexts().into());
+        }
         let mut selection = host.fleet().every_context(call).await?;
         // A context without its entries is told from the file: there is nobody to ask.
         let (dead, alive): (Vec<String>, Vec<String>) =

@@ -22,7 +22,8 @@ const NAMED: usize = 10;
 
 /// Check the health of clusters: API server, its readiness checks, nodes; with the reasons.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[schemars(extend("x-cli" = {"command": "clusters health"}))]
+#[schemars(extend("x-cli" = {"command": "clusters health",
+    "note": "`clusters health NAME` asks one cluster, `clusters health --all-clusters` all of them."}))]
 #[serde(default)]
 pub(crate) struct GetClusterHealth {
     #[serde(flatten)]

@@ -110,6 +110,9 @@ impl Query for ListClusters {
             return Err(failure.hint("`kubeconfig` lists the contexts of the kubeconfig").into());
         }
         let kubeconfig = host.fleet().kubeconfig().await?;
+        if kubeconfig.is_absent() {
+            return Err(kubeconfig.without_contexts().into());
+        }
         Ok(listed(&kubeconfig, |name| call.allows(&Scope::cluster(name)).is_ok()))
     }
 }
@@ -152,14 +155,8 @@ pub(crate) fn listed(kubeconfig: &Kubeconfig, allowed: impl Fn(&str) -> bool) ->
         notes.push(format!("the current context `{current}` is not there"));
     }
     let hint = clusters.is_empty().then(|| {
-        let none = "set KUBECONFIG, or give --kubeconfig FILE; inside a pod, mount its service account";
-        match kubeconfig.files.as_slice() {
-            [] => format!("there is no kubeconfig; {none}"),
-            files => {
-                let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
-                format!("no context in {}; {none}", files.join(", "))
-            }
-        }
+        let failure = kubeconfig.without_contexts();
+        [vec![failure.message], failure.hints].concat().join("; ")
     });
     Clusters {
         current: current.filter(|current| kubeconfig.contexts.contains_key(*current)).map(str::to_owned),

@@ -216,7 +216,7 @@ fn failed_create(message: &str) -> (&'static str, Severity, String, String) {
             "event/pod-security",
             Severity::High,
             "its pods violate the namespace's Pod Security level".into(),
-            "run check_security_issues on the namespace".into(),
+            "run `check_security_issues` on the namespace".into(),
         )
     } else if lower.contains("serviceaccount") && lower.contains("not found") {
         (

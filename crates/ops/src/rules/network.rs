@@ -39,7 +39,7 @@ pub fn service(service: &Service, slices: Option<&[EndpointSlice]>, now: Timesta
                 Finding::new("service/none-ready", Severity::High, object(), "none of its pods is ready")
                     .shown_by("spec.selector", selector())
                     .shown_by("endpoints", format!("0 of {all} ready"))
-                    .next("look at its pods: find_pod_issues in the namespace"),
+                    .next("look at its pods: `find_pod_issues` in the namespace"),
             );
         }
     }

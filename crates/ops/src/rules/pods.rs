@@ -178,7 +178,7 @@ impl<'a> Look<'a> {
     fn logs_hint(&self, container: &str, previous: bool) -> String {
         let meta = &self.pod.metadata;
         format!(
-            "read the log: get_pod_logs name={} namespace={} container={container}{}",
+            "read the log: `get_pod_logs name={} namespace={} container={container}{}`",
             meta.name.as_deref().unwrap_or("?"),
             meta.namespace.as_deref().unwrap_or("default"),
             if previous { " previous=true" } else { "" }

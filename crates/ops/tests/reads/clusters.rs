@@ -26,11 +26,16 @@ async fn kt_list_clusters_kw_59_asks_nobody_and_lists_in_order() {
 async fn no_kubeconfig_says_what_to_do() {
     let world = World::written(Vec::new(), "", Policy::default(), Vec::new());
     std::fs::remove_file(world.folder.path().join("config")).unwrap();
-    for (tool, arguments) in
-        [("get_pods", json!({})), ("get_cluster_health", json!({})), ("get_nodes", json!({"clusters": "all"}))]
-    {
+    for (tool, arguments) in [
+        ("get_pods", json!({})),
+        ("get_cluster_health", json!({})),
+        ("get_nodes", json!({"clusters": "all"})),
+        ("list_clusters", json!({})),
+        ("audit_kubeconfig", json!({})),
+    ] {
         let failure = world.call(tool, arguments).await.failure.unwrap();
-        assert!(!failure.hints.is_empty(), "{tool}: {failure:?}");
+        assert_eq!(failure.code, Code::Unavailable, "{tool}: {failure:?}");
+        assert!(failure.hints[0].contains("`--kubeconfig FILE` before the command"), "{tool}: {failure:?}");
     }
 }
 

@@ -48,7 +48,7 @@ impl PullFailure {
             Self::Architecture => "build the image for the node's architecture, or select other nodes",
             Self::Unreachable => "check the registry's name, DNS, proxy and firewall from the node",
             Self::NoSpace => "free the node's disk; look for disk pressure",
-            Self::Other => "read the runtime's message in the pod's events: get_warning_events",
+            Self::Other => "read the runtime's message in the pod's events: `get_warning_events`",
         }
     }
 }

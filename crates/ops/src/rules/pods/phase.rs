@@ -60,7 +60,7 @@ pub(super) fn unknown(look: &Look<'_>) -> Finding {
         .shown_by_option("spec.nodeName", look.spec().and_then(|s| s.node_name.as_deref()))
         .shown_by_option("status.message", look.status.and_then(|s| s.message.as_deref()))
         .since(look.condition("Ready").and_then(|c| c.last_transition_time.as_ref()))
-        .next("look at the node: get_nodes, get_warning_events")
+        .next("look at the node: `get_nodes`, `get_warning_events`")
 }
 
 struct Cause {
@@ -88,7 +88,7 @@ impl Cause {
                 "pod/node-lost",
                 Severity::High,
                 "its node is gone or unreachable".to_owned(),
-                "look at the node: get_nodes, get_warning_events",
+                "look at the node: `get_nodes`, `get_warning_events`",
             ),
             ("Preempting" | "Preempted", _) | (_, "PreemptionByScheduler") => (
                 "pod/preempted",
@@ -112,7 +112,7 @@ impl Cause {
                 "pod/refused-by-node",
                 Severity::High,
                 "refused by the node it was bound to".to_owned(),
-                "compare the pod's needs with the node: describe_pod, get_nodes",
+                "compare the pod's needs with the node: `describe_pod`, `get_nodes`",
             ),
             (reason, _) if reason.starts_with("OutOf") => (
                 "pod/refused-by-node",
@@ -130,7 +130,7 @@ impl Cause {
                 "pod/failed",
                 Severity::High,
                 "ended with a failure".to_owned(),
-                "read its log and its exit code: describe_pod, get_pod_logs",
+                "read its log and its exit code: `describe_pod`, `get_pod_logs`",
             ),
         };
         Self { id, severity, message, next }

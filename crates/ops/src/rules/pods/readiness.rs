@@ -45,7 +45,7 @@ pub(super) fn check(look: &Look<'_>, found: &mut Vec<Finding>) {
                 .shown_by_option("status.conditions[Ready].message", ready.message.as_deref())
                 .shown_by_option(format!("spec.containers[{name}].readinessProbe"), probe_text(look, name))
                 .since(since)
-                .next(format!("see what the probe says: get_warning_events involved_object={}", pod_name(look))),
+                .next(format!("see what the probe says: `get_warning_events involved_object={}`", pod_name(look))),
         );
     }
     found.append(&mut told);
@@ -64,7 +64,7 @@ fn gates(look: &Look<'_>, severity: Severity, age: i64) -> Option<Finding> {
         // The node controller marks pods of a node that stopped reporting so; kubelet and containers are silent.
         look.find("pod/not-ready", severity, format!("is not ready for {} though its containers are", age_text(age)))
             .shown_by_option("spec.nodeName", look.spec()?.node_name.as_deref())
-            .next("look at the node: get_nodes")
+            .next("look at the node: `get_nodes`")
     } else {
         look.find("pod/readiness-gate", severity, format!("readiness gates are closed for {}", age_text(age)))
             .shown_by("spec.readinessGates", closed.join(", "))

@@ -59,12 +59,12 @@ pub(super) fn slow_start(look: &Look<'_>) -> Option<Finding> {
     let (what, next) = if sandbox {
         (
             "its sandbox is not ready",
-            "look for FailedCreatePodSandBox, network plug-in and volume events: get_warning_events",
+            "look for FailedCreatePodSandBox, network plug-in and volume events: `get_warning_events`",
         )
     } else {
         (
             "its containers are still being created",
-            "look for FailedMount, FailedAttachVolume and Pulling events: get_warning_events",
+            "look for FailedMount, FailedAttachVolume and Pulling events: `get_warning_events`",
         )
     };
     let waiting: Vec<&str> = look
@@ -165,7 +165,7 @@ fn cause(reason: &str, message: &str) -> Cause {
             id: "pod/waiting",
             severity: Severity::Medium,
             words: format!("waits: {}", pintle_core::Foreign::one_line(other)),
-            next: "read the message and the pod's events: describe_pod, get_warning_events".into(),
+            next: "read the message and the pod's events: `describe_pod`, `get_warning_events`".into(),
         },
     }
 }

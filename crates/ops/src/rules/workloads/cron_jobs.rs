@@ -45,7 +45,7 @@ pub fn examine(cron: &CronJob, now: Timestamp) -> Vec<Finding> {
         (Some(start), None) if active == 0 => found.push(
             find("cronjob/never-succeeded", Severity::High, "has started jobs, and none has succeeded".to_owned())
                 .shown_by("status.lastScheduleTime", crate::rules::finding::Moment::from(start))
-                .next("look at its jobs: find_deployment_issues tells failed ones"),
+                .next("look at its jobs: `find_deployment_issues` tells failed ones"),
         ),
         (Some(start), Some(success)) if active == 0 && success.0 < start.0 => found.push(
             find("cronjob/last-run-failed", Severity::Medium, "its last run has not succeeded".to_owned())

@@ -28,7 +28,7 @@ pub fn examine(set: &DaemonSet, now: Timestamp) -> Vec<Finding> {
             )
             .shown_by("status.desiredNumberScheduled", desired)
             .shown_by("status.currentNumberScheduled", status.current_number_scheduled)
-            .next("look at its owner's events: get_warning_events"),
+            .next("look at its owner's events: `get_warning_events`"),
         );
     }
     if status.number_ready < desired && settled {
@@ -37,7 +37,7 @@ pub fn examine(set: &DaemonSet, now: Timestamp) -> Vec<Finding> {
             find("daemonset/not-ready", severity, format!("is ready on {} of {desired} nodes", status.number_ready))
                 .shown_by("status.desiredNumberScheduled", desired)
                 .shown_by("status.numberReady", status.number_ready)
-                .next("look at its pods: find_pod_issues in the namespace"),
+                .next("look at its pods: `find_pod_issues` in the namespace"),
         );
     }
     if status.number_misscheduled > 0 {

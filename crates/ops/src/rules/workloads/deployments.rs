@@ -116,7 +116,7 @@ impl<'a> Look<'a> {
             .shown_by_option("status.conditions[Progressing].message", condition.message.as_deref())
             .shown_by("status.updatedReplicas", format!("{} of {}", self.updated, self.desired))
             .since(condition.last_transition_time.as_ref())
-            .next("look at its newest pods: find_pod_issues in the namespace");
+            .next("look at its newest pods: `find_pod_issues` in the namespace");
         if serving > 0 {
             finding = finding.shown_by("replicas of older ReplicaSets", serving);
         }
@@ -162,7 +162,7 @@ impl<'a> Look<'a> {
                 .shown_by("status.updatedReplicas", self.updated)
                 .shown_by_option("status.conditions[Available].reason", available.and_then(|c| c.reason.as_deref()))
                 .since(since)
-                .next("look at its pods: find_pod_issues in the namespace"),
+                .next("look at its pods: `find_pod_issues` in the namespace"),
         )
     }
 

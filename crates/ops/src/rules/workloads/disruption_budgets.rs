@@ -33,7 +33,7 @@ pub fn examine(budget: &PodDisruptionBudget, now: Timestamp) -> Vec<Finding> {
         find("pdb/matches-nothing", Severity::Low, "matches no pod").next("compare its selector with the pods' labels")
     } else if healthy < demanded {
         find("pdb/unhealthy", Severity::High, "has fewer healthy pods than it demands")
-            .next("look at its pods: find_pod_issues in the namespace")
+            .next("look at its pods: `find_pod_issues` in the namespace")
     } else if allowed == 0 && demanded >= expected {
         find(
             "pdb/blocks-eviction",

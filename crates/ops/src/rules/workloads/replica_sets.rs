@@ -48,7 +48,7 @@ pub fn examine(rs: &ReplicaSet, now: Timestamp) -> Vec<Finding> {
         )
         .shown_by("spec.replicas", desired)
         .shown_by("status.availableReplicas", available)
-        .next("look at its pods: find_pod_issues in the namespace"),
+        .next("look at its pods: `find_pod_issues` in the namespace"),
     ]
 }
 

@@ -27,7 +27,7 @@ pub fn examine(set: &StatefulSet, now: Timestamp) -> Vec<Finding> {
                 object().name
             )
         } else {
-            "look at its pods: find_pod_issues in the namespace".to_owned()
+            "look at its pods: `find_pod_issues` in the namespace".to_owned()
         };
         found.push(
             Finding::new(
