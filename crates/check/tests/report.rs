@@ -308,3 +308,19 @@ fn an_empty_run_makes_a_report_in_every_format() {
     }
     assert_eq!(text(&run, PLAIN), "0 steps: 0 passed, 0 failed, 0 skipped in 1 min 15 s\n");
 }
+
+#[test]
+fn why_a_server_cannot_be_reached_is_said_once() {
+    let mut run = sample::run();
+    let steps = run.plans.iter_mut().flat_map(|plan| &mut plan.steps);
+    let count = steps
+        .map(|step| {
+            step.status = Status::Error;
+            step.message = "spawn: program ./none not found".to_owned();
+            step.stderr.clone_from(&step.message);
+        })
+        .count();
+    let text = text(&run, PLAIN);
+    assert_eq!(text.matches("program ./none not found").count(), 1, "{text}");
+    assert_eq!(text.matches("for the reason of [").count(), count - 1, "{text}");
+}

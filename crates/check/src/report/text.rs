@@ -3,6 +3,7 @@
 use super::explain::{self, Kind};
 use super::{Options, shown};
 use crate::outcome::{PlanOutcome, RunOutcome, Status, StepOutcome};
+use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 
 /// Lines of captured output that are shown.
@@ -20,7 +21,7 @@ const DIM: &str = "2";
 /// One line a step: mark, status, keyword, prose, `[id]`, attempts and time, message. Colour is never the only sign.
 #[must_use]
 pub fn text(run: &RunOutcome, options: Options) -> String {
-    let mut page = Page { out: String::new(), options, keyword: widest_keyword(run) };
+    let mut page = Page { out: String::new(), options, keyword: widest_keyword(run), unreached: BTreeMap::new() };
     for plan in &run.plans {
         if run.plans.len() > 1 {
             page.line(&page.paint(BOLD, &shown::one_line(&plan.file)));
@@ -44,6 +45,8 @@ struct Page {
     out: String,
     options: Options,
     keyword: usize,
+    /// Why servers could not be reached, with the step that told it.
+    unreached: BTreeMap<String, String>,
 }
 
 impl Page {
@@ -57,8 +60,9 @@ impl Page {
     }
 
     fn step(&mut self, plan: &PlanOutcome, step: &StepOutcome) {
-        self.head(step);
-        if matches!(step.status, Status::Failed | Status::Error) {
+        let told = self.told_before(step);
+        self.head(step, told.as_ref().map_or(&step.message, |id| id));
+        if told.is_none() && matches!(step.status, Status::Failed | Status::Error) {
             for (kind, line) in explain::lines(plan, step) {
                 let code = match kind {
                     Kind::Place => CYAN,
@@ -70,7 +74,9 @@ impl Page {
                 self.line(&format!("    {line}"));
             }
             self.captured("stdout", &step.stdout);
-            self.captured("stderr", &step.stderr);
+            if step.stderr.trim() != step.message.trim() {
+                self.captured("stderr", &step.stderr);
+            }
         }
         for warning in &step.warnings {
             let word = self.paint(YELLOW, "warning:");
@@ -78,7 +84,20 @@ impl Page {
         }
     }
 
-    fn head(&mut self, step: &StepOutcome) {
+    /// That an earlier step told already why the server cannot be reached: it is said once, however many steps ask it.
+    fn told_before(&mut self, step: &StepOutcome) -> Option<String> {
+        let failed = matches!(step.status, Status::Failed | Status::Error);
+        if !failed || !["spawn: ", "connect: "].iter().any(|stage| step.message.starts_with(stage)) {
+            return None;
+        }
+        if let Some(first) = self.unreached.get(&step.message) {
+            return Some(format!("for the reason of [{}]", shown::one_line(first)));
+        }
+        self.unreached.insert(step.message.clone(), step.id.clone());
+        None
+    }
+
+    fn head(&mut self, step: &StepOutcome, message: &str) {
         let (word, mark) = shown::status(step.status);
         let code = match step.status {
             Status::Passed => GREEN,
@@ -93,7 +112,7 @@ impl Page {
             Status::Skipped => String::new(),
             _ => shown::effort(step.attempts, step.elapsed_ms),
         };
-        let message = shown::one_line(&step.message);
+        let message = shown::one_line(message);
 
         let plain: Vec<_> = [prose.as_str(), &id, &effort].into_iter().filter(|part| !part.is_empty()).collect();
         let width = mark.width() + 1 + 7 + 1 + self.keyword + 1 + plain.join(" ").width();
