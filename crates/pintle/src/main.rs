@@ -22,7 +22,7 @@ mod surroundings;
 use personality::Personality;
 use pintle_cli::{Console, Options, show_failure};
 use pintle_core::{Code, Failure};
-use std::{ffi::OsString, path::Path, process::ExitCode};
+use std::{ffi::OsString, panic::PanicHookInfo, path::Path, process::ExitCode};
 
 /// What a command that is not a tool ends with: its exit code, or why not.
 type Ended = Result<u8, Failure>;
@@ -36,6 +36,9 @@ struct Start {
 }
 
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        Console::of_process(&Options::default()).err(&broken_down(info));
+    }));
     // Refused only when there is one already, and then there is nothing to do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let ended = start(std::env::args_os()).and_then(|start| route(&start));
@@ -43,6 +46,14 @@ fn main() -> ExitCode {
         show_failure(&Console::of_process(&Options::default()), &failure);
         failure.code.exit().code()
     }))
+}
+
+/// Where it broke down, and what it said of it only where that was written as it is: a message that was formatted may
+/// hold anything that was at hand, and standard error is kept in logs.
+fn broken_down(info: &PanicHookInfo<'_>) -> String {
+    let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
+    let said = info.payload().downcast_ref::<&'static str>().copied().unwrap_or("its message is not shown");
+    format!("pintle broke down{place}: {said}\n")
 }
 
 fn start(words: impl IntoIterator<Item = OsString>) -> Result<Start, Failure> {
@@ -83,6 +94,7 @@ fn route(start: &Start) -> Ended {
     match first.as_str() {
         "-h" | "--help" => people::root_help(true),
         "help" if words.len() == 1 => people::root_help(true),
+        "help" => route(&Start { typed: "pintle".to_owned(), words: helped(words) }),
         "-V" | "--version" => people::house(&["version".to_owned()]),
         "mcp" => serve::mcp("pintle mcp", None, &words[1..]),
         "check" => check::command(&words[1..]),
@@ -96,10 +108,49 @@ fn route(start: &Start) -> Ended {
     }
 }
 
+/// `help X Y` as `X Y --help`.
+fn helped(words: &[String]) -> Vec<String> {
+    words[1..].iter().cloned().chain(["--help".to_owned()]).collect()
+}
+
 fn personality_of(personality: Personality, program: &str, words: &[String]) -> Ended {
+    let asked: Vec<String>;
+    let words = match words {
+        [first, _, ..] if first == "help" => {
+            asked = helped(words);
+            &asked
+        }
+        _ => words,
+    };
     match personality {
         Personality::Charly => people::charly(program, words),
         Personality::Ops => ops::command(program, words),
         Personality::Deploy | Personality::Eggs => Err(personality.not_yet(program)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn an_6_13_a_formatted_message_of_a_break_down_is_not_shown() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let (heard, me, usual) = (Arc::clone(&told), std::thread::current().id(), std::panic::take_hook());
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().id() == me {
+                heard.lock().unwrap().push(broken_down(info));
+            } else {
+                usual(info);
+            }
+        }));
+        let breaks: [fn(); 2] = [|| panic!("token {}", String::from("canary-5b")), || panic!("words of ours")];
+        for broken in breaks {
+            std::panic::catch_unwind(broken).unwrap_err();
+        }
+        let told = told.lock().unwrap();
+        assert!(told[0].contains("main.rs:") && told[0].ends_with(": its message is not shown\n"), "{told:?}");
+        assert!(told[1].ends_with(": words of ours\n"), "{told:?}");
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn charly(program: &str, words: &[String]) -> Ended {
             let words: Vec<String> = rest[1..].iter().chain(before).cloned().collect();
             return serve::mcp(&format!("{program} mcp"), Some("charly"), &words);
         }
+        Some("--version" | "-V") if rest.len() == 1 => return charly(program, &["version".to_owned()]),
         Some("completions") => return document::completions("charly", &rest[1..]),
         Some("man") => return document::man("charly", &rest[1..]),
         _ => {}
@@ -40,7 +41,8 @@ pub(crate) fn ops(program: &str, words: &[String], said: &clusters::Said) -> End
     // Help and refusals need no state.
     let hosts = Hosts::of(&nowhere(), said, state.as_deref().unwrap_or("/".as_ref()))?;
     let toolsets = shelf::clusters(&hosts);
-    let parsed = commands(&toolsets, program, Personality::Ops.summary()).parse(words)?;
+    let commands = commands(&toolsets, program, Personality::Ops.summary()).with_leading(clusters::flags(true));
+    let parsed = commands.parse(words)?;
     finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
 }
 

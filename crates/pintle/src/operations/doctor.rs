@@ -1,7 +1,7 @@
 //! `doctor`
 
-use crate::{house::House, personality::Personality, registry, surroundings};
-use pintle_core::{Answer, Call, Doors, Foreign, Outcome, Query, Stop, View};
+use crate::{clusters, house::House, personality::Personality, registry, surroundings};
+use pintle_core::{Answer, Call, Doors, Failure, Foreign, Outcome, Query, Stop, View};
 use pintle_process::{Environment, Run, Spawn, find_program};
 use pintle_register::{Health, health};
 use schemars::JsonSchema;
@@ -113,6 +113,10 @@ impl Answer for Findings {
             .and_text(state)
             .and_text(policy);
         let Some(clients) = &self.clients else { return view };
+        if clients.is_empty() {
+            let none = "no client was found here: `pintle clients` tells where they are looked for";
+            return view.and_text("\n").and_text(none);
+        }
         let rows = clients.iter().map(|health| {
             let well = if health.works { "" } else { "wrong: " };
             vec![health.client.to_owned(), format!("{well}{}", health.note), health.path.clone()]
@@ -137,7 +141,8 @@ impl Query for Doctor {
         let path = std::env::var_os("PATH");
         let looks = PROGRAMS.map(|(name, ask, needed_for)| look(name, ask, needed_for, path.as_deref()));
         let programs = futures::future::join_all(looks).await;
-        let toolsets = Personality::ALL.map(|personality| verdict(personality, &programs)).into();
+        let clusters = clusters().await;
+        let toolsets = Personality::ALL.map(|personality| verdict(personality, &programs, &clusters)).into();
         let policy = Path::new(surroundings::POLICY).exists().then_some(surroundings::POLICY);
         let clients = match self.clients {
             true => Some(health(&registry::host(house.state.as_ref())).await?),
@@ -161,15 +166,28 @@ async fn look(name: &'static str, ask: &[&str], needed_for: &'static str, path: 
     Program { name, path: Some(found.display().to_string()), version, needed_for }
 }
 
-fn verdict(personality: Personality, programs: &[Program]) -> ToolsetState {
+/// How many clusters the kubeconfig names; none is contacted.
+async fn clusters() -> Result<usize, Failure> {
+    let host = clusters::Said::default().host()?;
+    Ok(host.fleet().kubeconfig().await?.names().count())
+}
+
+fn verdict(personality: Personality, programs: &[Program], clusters: &Result<usize, Failure>) -> ToolsetState {
     let has = |name: &str| programs.iter().any(|program| program.name == name && program.path.is_some());
-    let works = personality.works();
+    let works = personality.works() && (personality != Personality::Ops || matches!(clusters, Ok(1..)));
     let note = match personality {
         Personality::Charly if has("podman") || has("docker") => "authoring and validation".to_owned(),
         Personality::Charly => {
             "authoring and validation; boxes are built and run where podman or docker is installed".to_owned()
         }
-        Personality::Ops => "reading and diagnosing the clusters of the kubeconfig".to_owned(),
+        Personality::Ops => match clusters {
+            Ok(0) => {
+                "no kubeconfig names a cluster: set KUBECONFIG, or write `--kubeconfig FILE` before the command".into()
+            }
+            Ok(1) => "reading and diagnosing the one cluster of the kubeconfig".to_owned(),
+            Ok(count) => format!("reading and diagnosing the {count} clusters of the kubeconfig"),
+            Err(failure) => format!("the kubeconfig cannot be used: {}", failure.message),
+        },
         _ => format!("`{}` has no operations in this build", personality.program()),
     };
     ToolsetState { name: personality.toolset(), works, note }

@@ -42,11 +42,17 @@ impl Row for OneTool {
 
 impl Answer for Tools {
     fn view(&self) -> View {
-        let rows = self
-            .0
-            .iter()
-            .map(|tool| vec![tool.name.clone(), tool.effects.join("+"), tool.command.clone(), tool.summary.clone()]);
-        View::table(["TOOL", "EFFECTS", "COMMAND", "WHAT IT DOES"], rows.collect::<Vec<_>>())
+        let rows = self.0.iter().map(|tool| {
+            let toolset = match tool.command.split_whitespace().nth(1) {
+                Some(word) if word != tool.toolset => format!("{word}, {}", tool.toolset),
+                _ => tool.toolset.to_owned(),
+            };
+            vec![toolset, tool.name.clone(), tool.effects.join("+"), tool.summary.clone()]
+        });
+        let how = "`pintle TOOLSET TOOL` calls one, `--help` behind it tells what it takes: `pintle charly box.validate --help`";
+        View::table(["TOOLSET", "TOOL", "EFFECTS", "WHAT IT DOES"], rows.collect::<Vec<_>>())
+            .and_text("\n")
+            .and_text(how)
     }
 
     fn rows(&mut self) -> Option<&mut dyn CutRows> {

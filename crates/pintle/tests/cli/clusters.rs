@@ -77,6 +77,58 @@ fn kw_71_kubectls_flags_stand_before_the_command_and_work_or_are_refused() {
         let refused = place.run(words);
         assert_eq!((refused.code, refused.out.as_str()), (64, ""), "{words:?}: {}", refused.err);
     }
+    let behind = place.run(&["get-pods", "--kubeconfig", config]).err;
+    assert!(behind.contains("hint: write `kubestellar-ops --kubeconfig FILE get-pods …`"), "{behind}");
+    let help = place.run(&["--help"]).good();
+    let flags = help.split("\nClusters:\n").nth(1).unwrap();
+    for flag in
+        ["--kubeconfig <FILE>", "--context <NAME>", "-n, --namespace <NAME>", "--as <USER>", "--request-timeout"]
+    {
+        assert!(flags.contains(flag), "{flag}: {help}");
+    }
+    let help = place.run(&["clusters", "health", "--help"]).good();
+    assert!(help.contains("`clusters health --all-clusters` all of them"), "{help}");
+}
+
+#[test]
+fn kw_71_without_a_kubeconfig_every_command_that_needs_one_ends_alike() {
+    let home = Home::new();
+    let tools = home.run(["tools", "--toolset", "ops", "--output", "json"]).json();
+    let mut asked = 0;
+    for tool in tools.as_array().unwrap() {
+        let words = tool["command"].as_str().unwrap().split(' ').skip(1).map(|word| match word {
+            "NAME" | "NAMESPACE" | "KIND" => "x",
+            word => word,
+        });
+        let ran = home.run(words);
+        assert_eq!(ran.code, 69, "{tool}: {}{}", ran.out, ran.err);
+        assert!(
+            ran.err.starts_with("error: no kubeconfig: there is no context to ask\nhint: set KUBECONFIG"),
+            "{}",
+            ran.err
+        );
+        asked += 1;
+    }
+    assert_eq!(asked, 17);
+}
+
+#[test]
+fn what_agents_are_told_to_call_people_are_told_to_type() {
+    let place = Place::new();
+    let crash = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "default", "name": "bad",
+        "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeName": "node-01", "containers": [{"name": "app", "image": "web:1"}]},
+        "status": {"phase": "Running", "containerStatuses": [{"name": "app", "ready": false, "restartCount": 7,
+            "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": "2026-01-01T23:00:00Z"}}}]}});
+    place.live.apply(crash);
+    let words = ["--kubeconfig", &place.kubeconfig, "find-pod-issues", "-n", "default"];
+    let shown = place.run(&words).good();
+    assert!(
+        shown.contains("`kubestellar-ops get-pod-logs bad --namespace default --container app --previous`"),
+        "{shown}"
+    );
+    let value = place.run(&[&words[..], &["--output", "json"]].concat()).json().to_string();
+    assert!(value.contains("`get_pod_logs name=bad namespace=default container=app previous=true`"), "{value}");
 }
 
 #[test]
@@ -149,4 +201,22 @@ fn kt_list_clusters_the_server_starts_without_a_kubeconfig_and_says_what_to_do()
     let called = answers.iter().find(|answer| answer["id"] == 3).unwrap();
     assert_eq!(called["result"]["structuredContent"]["answer"]["totals"]["rows"], 25, "{called}");
     fs::remove_file(&place.kubeconfig).unwrap();
+}
+
+/// As the seed's guide has it, in a folder with `bin`.
+const SMOKE: &str = r#"printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | ./bin/kubestellar-ops --mcp-server"#;
+
+#[test]
+fn kw_49_the_smoke_line_of_the_seed_works_as_typed_through_links() {
+    let home = Home::new();
+    let bin = home.work().join("bin");
+    fs::create_dir(&bin).unwrap();
+    home.run(["link", "bin"]).good();
+    assert_eq!(fs::read_link(bin.join("kubestellar-ops")).unwrap(), fs::canonicalize(pintle()).unwrap());
+    let typed = done(home.command_of("/bin/sh".as_ref(), ["-c", SMOKE]).stdin(Stdio::null()));
+    let lines: Vec<&str> = typed.out.lines().collect();
+    assert_eq!((typed.code, lines.len()), (0, 1), "{}{}", typed.out, typed.err);
+    let answer: Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!((&answer["id"], &answer["result"]["serverInfo"]["name"]), (&1.into(), &"kubestellar-ops".into()));
+    assert!(answer["result"]["capabilities"]["tools"].is_object(), "{answer}");
 }

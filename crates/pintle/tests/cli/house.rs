@@ -13,7 +13,49 @@ fn tools_lists_every_tool_with_its_command() {
     assert_eq!((&set["toolset"], &set["effects"]), (&json!("charly"), &json!(["write"])));
     let extra = home.run(["tools", "--toolset", "extra", "--output", "json"]).json();
     assert!(extra.as_array().unwrap().iter().all(|tool| tool["toolset"] == "extra"));
-    assert!(home.run(["tools"]).good().contains("box.validate"));
+    let text = home.run(["tools"]).good();
+    assert!(text.starts_with("TOOLSET        TOOL") && text.contains("\ncharly, extra  box.undo"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("ops ") && line.contains(" get_pods ")), "{text}");
+    assert!(home.run(["charly", "box.validate", "--help"]).good().contains("Usage: pintle charly box.validate"));
+}
+
+#[test]
+fn help_in_front_is_help_behind() {
+    let home = Home::new();
+    for (words, command) in [
+        (&["charly", "box", "set"][..], "Usage: pintle charly box set"),
+        (&["charly", "box"], "Usage: pintle charly box"),
+        (&["ops", "clusters", "health"], "Usage: pintle ops clusters health"),
+        (&["mcp", "serve"], "Usage: pintle mcp serve"),
+        (&["check", "run"], "Usage: pintle check run"),
+        (&["link"], "Usage: pintle link"),
+    ] {
+        let asked = home.run([&["help"], words].concat()).good();
+        assert!(asked.contains(command), "{words:?}: {asked}");
+        assert_eq!(asked, home.run([words, &["--help"]].concat()).good());
+    }
+    assert_eq!(home.run(["charly", "help", "box", "set"]).good(), home.run(["charly", "box", "set", "--help"]).good());
+    let wrong = home.run(["help", "chraly"]);
+    assert!(wrong.code == 64 && wrong.err.contains("did you mean `pintle charly`?"), "{}", wrong.err);
+    assert_eq!(home.run(["charly", "--version"]).good(), home.run(["charly", "version"]).good());
+}
+
+#[test]
+fn where_no_client_is_one_line_says_so() {
+    let home = Home::new();
+    let dry = home.run(["register", "--dry-run"]);
+    assert!(dry.code == 1 && dry.err.starts_with("error: no client was found here\nhint: "), "{}{}", dry.out, dry.err);
+    for words in [&["unregister"][..], &["unregister", "--dry-run"]] {
+        assert_eq!(home.run(words).good(), "nothing to do: no client has an entry of ours\n");
+    }
+    let doctor = home.run(["doctor", "--clients"]).good();
+    assert!(
+        doctor.ends_with("\nno client was found here: `pintle clients` tells where they are looked for\n"),
+        "{doctor}"
+    );
+    let help = home.run(["register", "--help"]).good();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("On a terminal it asks first; without one it writes at once"), "{help}");
 }
 
 #[test]
@@ -31,6 +73,12 @@ fn doctor_tells_what_works_here_and_what_to_do_otherwise() {
     assert_eq!((&docker["name"], docker.get("path")), (&json!("docker"), None), "it is not in PATH");
     assert_eq!(found["toolsets"][0]["name"], "charly");
     assert_eq!((&found["toolsets"][0]["works"], &found["toolsets"][2]["works"]), (&json!(true), &json!(false)));
+    assert_eq!(found["toolsets"][1]["works"], false, "there is no kubeconfig");
+    assert!(found["toolsets"][1]["note"].as_str().unwrap().contains("`--kubeconfig FILE` before the command"));
+    let kubeconfig = json!({"clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c"}}]});
+    home.write(".kube/config", &kubeconfig.to_string());
+    assert_eq!(look(&["doctor", "--output", "json"]).json()["toolsets"][1]["works"], true, "and now there is one");
     let state = home.path().join(".local/state/pintle");
     assert_eq!(found["state"], json!({"path": state.display().to_string()}));
     let text = look(&["doctor"]).good();

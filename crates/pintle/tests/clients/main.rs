@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a broken set-up ends the test")]
 
 mod claude;
+mod clusters;
 mod codex;
 mod gemini;
 mod inspector;
