@@ -120,6 +120,9 @@ impl Report {
 
 impl Answer for Report {
     fn view(&self) -> View {
+        if self.clients.is_empty() && self.nobody.is_none() {
+            return View::text("nothing to do: no client has an entry of ours");
+        }
         let mut view = View::default();
         let mut shown: Vec<&[String]> = Vec::new();
         for row in self.clients.iter().filter(|row| !row.command.is_empty()) {

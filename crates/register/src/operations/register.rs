@@ -21,7 +21,8 @@ use std::{
 /// Write an entry for this program into the configuration of MCP clients.
 ///
 /// Without `--client`, of every client whose folder is there; `pintle clients` lists them. Nothing but our entry is
-/// changed, a backup is kept, and `pintle register undo` takes the last act back.
+/// changed, a backup is kept, and `pintle register undo` takes the last act back. On a terminal it asks first; without one it
+/// writes at once, and `--dry-run` only shows what.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Register {
