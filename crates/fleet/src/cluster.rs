@@ -2,12 +2,13 @@
 
 use crate::{
     Cause, ClusterError, Discovery, FleetOptions, ResourceType, Stage,
-    connection::{Ask, Connection},
+    connection::{Ask, Connection, Opened},
     discovery,
 };
 use k8s_openapi::{Resource, ResourceScope};
 use pintle_core::{Call, Foreign};
 use serde::de::DeserializeOwned;
+use serde_json::error::Category;
 use std::{
     future::Future,
     sync::Arc,
@@ -15,7 +16,7 @@ use std::{
 };
 
 /// Bodies larger than this are decoded on a blocking thread, so that other calls go on.
-const INLINE: usize = 32 * 1024;
+pub(crate) const INLINE: usize = 32 * 1024;
 /// Left of a call's time for its answer to be told once its clusters are done.
 const SPARE: Duration = Duration::from_millis(250);
 
@@ -179,6 +180,11 @@ impl Cluster {
         self.connection.get(&self.bounds, Ask { path, accept, etag: None }).await.map(|answer| answer.body)
     }
 
+    /// An answer whose body is read piece by piece.
+    pub(crate) async fn pieces(&self, path: &str, accept: &'static str) -> Result<Opened<'_>, Cause> {
+        self.connection.get_pieces(&self.bounds, Ask { path, accept, etag: None }).await
+    }
+
     pub(crate) fn named<T>(&self, result: Result<T, Cause>) -> Result<T, ClusterError> {
         result.map_err(|cause| ClusterError { cluster: self.name.to_string(), cause })
     }
@@ -189,18 +195,15 @@ pub(crate) async fn decode<T: DeserializeOwned + Send + 'static>(path: &str, bod
     let large = body.len() > INLINE;
     let parse = move || serde_json::from_slice::<T>(&body);
     let parsed = if large { off_thread(parse).await? } else { parse() };
-    parsed.map_err(|error| bad_json(path, &error))
+    parsed.map_err(|error| bad_json(path, error.classify(), error.line(), error.column()))
 }
 
 /// What is wrong with JSON: kind and place, and nothing of its content.
-pub(crate) fn bad_json(path: &str, error: &serde_json::Error) -> Cause {
-    let (line, column) = (error.line(), error.column());
-    let why = match error.classify() {
-        serde_json::error::Category::Eof => "the JSON ends too early".to_owned(),
-        serde_json::error::Category::Data => {
-            format!("the JSON is not what the API promises, at line {line}, column {column}")
-        }
-        _ => format!("it is no JSON, at line {line}, column {column}"),
+pub(crate) fn bad_json(path: &str, what: Category, line: usize, column: usize) -> Cause {
+    let why = match what {
+        Category::Eof => "the JSON ends too early".to_owned(),
+        Category::Data => format!("the JSON is not what the API promises, at line {line}, column {column}"),
+        Category::Syntax | Category::Io => format!("it is no JSON, at line {line}, column {column}"),
     };
     Cause::BadAnswer { path: path.to_owned(), why }
 }
@@ -258,5 +261,6 @@ impl Bounds {
 pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Cause> {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|error| Cause::BadAnswer { path: "a blocking thread".to_owned(), why: error.to_string() })
+        // What a thread said when it broke down may hold anything.
+        .map_err(|_| Cause::BadAnswer { path: "a blocking thread".to_owned(), why: "it broke down".to_owned() })
 }

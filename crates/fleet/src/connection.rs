@@ -15,7 +15,7 @@ use crate::{
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
-    header::{ACCEPT, ETAG, HOST, IF_NONE_MATCH, RETRY_AFTER, USER_AGENT},
+    header::{ACCEPT, CONTENT_LENGTH, ETAG, HOST, IF_NONE_MATCH, RETRY_AFTER, USER_AGENT},
 };
 use http_body_util::{BodyExt, Empty};
 use hyper::{
@@ -28,11 +28,12 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 
-/// Window of one stream and of the connection, in bytes: a page of pods in few round trips.
-const STREAM_WINDOW: u32 = 2 * 1024 * 1024;
-const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
+/// Window of one stream and of the connection, in bytes: what may wait here unread, and how far a server that is far
+/// away may run ahead. A page of pods comes in few round trips.
+const STREAM_WINDOW: u32 = 1024 * 1024;
+const CONNECTION_WINDOW: u32 = 2 * 1024 * 1024;
 /// Most bytes of an error's body.
 const STATUS_LIMIT: usize = 64 * 1024;
 /// Without a word of the server's how long to wait.
@@ -140,39 +141,49 @@ impl Connection {
 
     /// The whole body of a JSON answer.
     pub(crate) async fn get(&self, bounds: &Bounds, ask: Ask<'_>) -> Result<Answered, Cause> {
-        let (answered, cut) = self.ask(bounds, ask, self.options.body_limit).await?;
-        if cut {
-            return Err(Cause::TooLarge { path: ask.path.to_owned(), limit: self.options.body_limit });
-        }
-        Ok(answered)
+        let mut opened = self.open(bounds, ask, self.options.body_limit).await?;
+        let etag = text_of(opened.sent.headers(), &ETAG);
+        let unchanged = opened.sent.status() == StatusCode::NOT_MODIFIED;
+        let mut body = Vec::with_capacity(opened.promised());
+        opened.more(bounds, &mut body, usize::MAX).await?;
+        opened.is_within()?;
+        Ok(Answered { body, etag: etag.filter(|_| !unchanged), unchanged })
     }
 
     /// The first `limit` bytes of an answer, and whether there were more.
     pub(crate) async fn get_raw(&self, bounds: &Bounds, ask: Ask<'_>, limit: usize) -> Result<(Vec<u8>, bool), Cause> {
-        self.ask(bounds, ask, limit).await.map(|(answered, cut)| (answered.body, cut))
+        let mut opened = self.open(bounds, ask, limit).await?;
+        let mut body = Vec::with_capacity(opened.promised());
+        opened.more(bounds, &mut body, usize::MAX).await?;
+        Ok((body, opened.cut))
+    }
+
+    /// A JSON answer that is read piece by piece.
+    pub(crate) async fn get_pieces(&self, bounds: &Bounds, ask: Ask<'_>) -> Result<Opened<'_>, Cause> {
+        self.open(bounds, ask, self.options.body_limit).await
     }
 
     /// Asks until there is an answer: again with a renewed credential after 401, again when a busy server says so.
-    async fn ask(&self, bounds: &Bounds, ask: Ask<'_>, limit: usize) -> Result<(Answered, bool), Cause> {
+    async fn open(&self, bounds: &Bounds, ask: Ask<'_>, limit: usize) -> Result<Opened<'_>, Cause> {
         let mut presented = self.credential.present(&self.profile, bounds, None).await?;
         let (mut renewed, mut busy) = (false, 0);
         loop {
             let turn = bounds.stage(Stage::Turn, Instant::now(), bounds.deadline, self.turns.acquire()).await?;
-            let response = self.send(bounds, ask, &presented).await?;
-            let status = response.status();
-            if status.is_success() {
-                let etag = text_of(response.headers(), &ETAG);
-                let (body, cut) = self.body(bounds, ask.path, response, limit).await?;
-                return Ok((Answered { body, etag, unchanged: false }, cut));
+            let sent = self.send(bounds, ask, &presented).await?;
+            let status = sent.status();
+            // No turn comes only when there are no more turns, which are there as long as the connection.
+            let mut opened = Opened::new(sent, turn.ok(), ask.path, limit);
+            if status.is_success() || (status == StatusCode::NOT_MODIFIED && ask.etag.is_some()) {
+                return Ok(opened);
             }
-            if status == StatusCode::NOT_MODIFIED && ask.etag.is_some() {
-                return Ok((Answered { body: Vec::new(), etag: None, unchanged: true }, false));
-            }
-            let headers = response.headers().clone();
+            opened.left = STATUS_LIMIT;
+            let mut body = Vec::new();
             // The status says enough if its body breaks off.
-            let body =
-                self.body(bounds, ask.path, response, STATUS_LIMIT).await.map(|(body, _)| body).unwrap_or_default();
-            drop(turn);
+            if opened.more(bounds, &mut body, usize::MAX).await.is_err() {
+                body.clear();
+            }
+            let headers = opened.sent.headers().clone();
+            drop(opened);
             let words = words(&body);
             if status == StatusCode::UNAUTHORIZED && !renewed && self.credential.can_renew(&self.profile) {
                 renewed = true;
@@ -385,41 +396,73 @@ impl Connection {
             Ok((Sender::One(line), fate))
         }
     }
+}
 
-    async fn body(
-        &self,
-        bounds: &Bounds,
-        path: &str,
-        mut sent: Sent<'_>,
-        limit: usize,
-    ) -> Result<(Vec<u8>, bool), Cause> {
-        let hint = sent.response.headers().get(http::header::CONTENT_LENGTH);
-        let hint = hint.and_then(|value| value.to_str().ok()?.parse::<usize>().ok()).unwrap_or(0);
-        let mut whole = Vec::with_capacity(hint.min(limit));
+/// An answer of which the head has come, and its body comes as it is asked for.
+pub(crate) struct Opened<'a> {
+    sent: Sent<'a>,
+    /// Its turn among the requests in flight, until the body has come.
+    turn: Option<SemaphorePermit<'a>>,
+    path: Box<str>,
+    since: Instant,
+    limit: usize,
+    /// Bytes that are still accepted.
+    left: usize,
+    whole: bool,
+    cut: bool,
+}
+
+impl<'a> Opened<'a> {
+    fn new(sent: Sent<'a>, turn: Option<SemaphorePermit<'a>>, path: &str, limit: usize) -> Self {
+        let since = Instant::now();
+        Self { sent, turn, path: path.into(), since, limit, left: limit, whole: false, cut: false }
+    }
+
+    /// Whether everything has come that is to come.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole || self.cut
+    }
+
+    /// Refuses a body that is longer than is accepted.
+    pub(crate) fn is_within(&self) -> Result<(), Cause> {
+        if self.cut { Err(Cause::TooLarge { path: self.path.to_string(), limit: self.limit }) } else { Ok(()) }
+    }
+
+    /// Bytes that the head promises, as far as they are accepted.
+    fn promised(&self) -> usize {
+        let told = self.sent.headers().get(CONTENT_LENGTH);
+        told.and_then(|value| value.to_str().ok()?.parse::<usize>().ok()).unwrap_or(0).min(self.left)
+    }
+
+    /// Reads on until `into` holds that many bytes, or until the end.
+    pub(crate) async fn more(&mut self, bounds: &Bounds, into: &mut Vec<u8>, until: usize) -> Result<(), Cause> {
+        let (response, left) = (&mut self.sent.response, &mut self.left);
         let reading = async {
-            while let Some(frame) = sent.response.body_mut().frame().await {
+            while into.len() < until {
+                let Some(frame) = response.body_mut().frame().await else { return Ok((true, false)) };
                 let Ok(data) = frame?.into_data() else { continue };
-                let room = limit - whole.len();
-                if data.len() > room {
-                    whole.extend_from_slice(&data[..room]);
-                    return Ok(true);
+                let taken = data.len().min(*left);
+                into.extend_from_slice(&data[..taken]);
+                *left -= taken;
+                if taken < data.len() {
+                    return Ok((false, true));
                 }
-                whole.extend_from_slice(&data);
             }
-            Ok(false)
+            Ok((false, false))
         };
-        let read: Result<bool, hyper::Error> =
-            bounds.stage(Stage::Body, Instant::now(), bounds.deadline, reading).await?;
+        let read: Result<_, hyper::Error> = bounds.stage(Stage::Body, self.since, bounds.deadline, reading).await?;
         match read {
-            Ok(cut) => {
-                if !cut {
-                    sent.give_back().await;
+            Ok((whole, cut)) => {
+                (self.whole, self.cut) = (whole, cut);
+                if whole {
+                    self.sent.give_back().await;
+                    self.turn = None;
                 }
-                Ok((whole, cut))
+                Ok(())
             }
             Err(error) => Err(Cause::BadAnswer {
-                path: path.to_owned(),
-                why: format!("it broke off after {} bytes: {}", whole.len(), said(&dial::deepest(&error))),
+                path: self.path.to_string(),
+                why: format!("it broke off after {} bytes: {}", self.limit - self.left, said(&dial::deepest(&error))),
             }),
         }
     }
@@ -442,8 +485,8 @@ impl Sent<'_> {
     }
 
     /// Lets another request use the HTTP/1.1 connection, once the answer was read to its end.
-    async fn give_back(self) {
-        let Some(line) = self.line.filter(|line| !line.is_closed()) else { return };
+    async fn give_back(&mut self) {
+        let Some(line) = self.line.take().filter(|line| !line.is_closed()) else { return };
         if let Some(Warm { line: Line::One(free), .. }) = self.connection.warm.lock().await.as_mut() {
             free.push(line);
         }

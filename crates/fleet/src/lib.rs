@@ -43,6 +43,7 @@
 //! # }
 //! ```
 
+mod arriving;
 mod cluster;
 mod connection;
 mod credential;

@@ -1,10 +1,12 @@
-//! Lists, page by page: however long a list is, only one page of it is held as JSON.
+//! Lists, page by page: however long a list and its pages are, only a piece of one is held as JSON.
 
-use crate::{Cause, Cluster, ClusterError, ResourceType, cluster::decode, connection::Ask, resource_type::query_value};
-use serde::{
-    Deserialize, Deserializer as _,
-    de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+use crate::{
+    Cause, Cluster, ClusterError, ResourceType,
+    arriving::{self, Arriving},
+    connection::Ask,
+    resource_type::query_value,
 };
+use serde::{Deserialize, de::DeserializeOwned};
 use std::fmt::Write as _;
 
 /// How often a list that became too old on the way is begun anew.
@@ -113,16 +115,13 @@ impl<S> Listing<S> {
     }
 }
 
-/// One page of a server-side table.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// Some rows of a server-side table.
+#[derive(Clone, Debug, Default)]
 pub struct TablePage {
-    /// Columns; later pages may leave them out.
-    #[serde(rename = "columnDefinitions")]
+    /// Columns, before the first rows; what comes later leaves them out.
     pub columns: Vec<TableColumn>,
     /// Rows.
     pub rows: Vec<TableRow>,
-    metadata: ListMeta,
 }
 
 /// A column of a server-side table.
@@ -153,21 +152,12 @@ pub struct TableRow {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ListMeta {
+pub(crate) struct ListMeta {
     #[serde(rename = "continue", deserialize_with = "nullable")]
-    token: String,
+    pub(crate) token: String,
     #[serde(deserialize_with = "nullable")]
     resource_version: String,
     remaining_item_count: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound = "T: DeserializeOwned")]
-struct Items<T> {
-    #[serde(default, deserialize_with = "nullable")]
-    metadata: ListMeta,
-    #[serde(default = "Vec::new", deserialize_with = "nullable")]
-    items: Vec<T>,
 }
 
 /// `null` as what an absent member means: Go writes empty lists so.
@@ -175,34 +165,22 @@ fn nullable<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(des
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// A page of either form.
-trait Page: DeserializeOwned + Send + 'static {
-    fn end(&mut self) -> ListMeta;
-    fn objects(&self) -> usize;
+/// In which form a list is asked for, and where its objects stand in the answer.
+#[derive(Clone, Copy)]
+struct Form {
+    accept: &'static str,
+    member: &'static str,
 }
 
-impl<T: DeserializeOwned + Send + 'static> Page for Items<T> {
-    fn end(&mut self) -> ListMeta {
-        std::mem::take(&mut self.metadata)
-    }
-    fn objects(&self) -> usize {
-        self.items.len()
-    }
-}
-
-impl Page for TablePage {
-    fn end(&mut self) -> ListMeta {
-        std::mem::take(&mut self.metadata)
-    }
-    fn objects(&self) -> usize {
-        self.rows.len()
-    }
+impl Form {
+    const OBJECTS: Self = Self { accept: Ask::JSON, member: "items" };
+    const METADATA: Self = Self { accept: Ask::METADATA, member: "items" };
+    const TABLE: Self = Self { accept: Ask::TABLE, member: "rows" };
 }
 
 impl Cluster {
-    /// A list, page by page: `take` folds the objects of each page into what `start` made. What `T` does not name is
-    /// skipped while decoding, which large pages have a thread of their own for; the page is gone before the next is
-    /// asked for.
+    /// A list, page by page: `take` folds the objects, some of a page at a time, into what `start` made. They are
+    /// decoded while the page still comes, large ones on a thread of their own, and what `T` does not name is skipped.
     ///
     /// A list that becomes too old on the way (410) is begun anew from `start`, so nothing is counted twice; the
     /// listing says so. 429 and 503 are waited for as the server asks, within the time of the call.
@@ -221,8 +199,8 @@ impl Cluster {
         T: DeserializeOwned + Send + 'static,
         S: Send,
     {
-        let take = move |state: &mut S, page: Items<T>| take(state, page.items);
-        self.named(walk(self, kind, params, Ask::JSON, start, take).await)
+        let take = move |state: &mut S, _, objects| take(state, objects);
+        self.named(walk(self, kind, params, Form::OBJECTS, start, take).await)
     }
 
     /// A list as the objects it consists of; for small kinds or slim types.
@@ -251,8 +229,8 @@ impl Cluster {
         T: DeserializeOwned + Send + 'static,
         S: Send,
     {
-        let take = move |state: &mut S, page: Items<T>| take(state, page.items);
-        self.named(walk(self, kind, params, Ask::METADATA, start, take).await)
+        let take = move |state: &mut S, _, objects| take(state, objects);
+        self.named(walk(self, kind, params, Form::METADATA, start, take).await)
     }
 
     /// A list as the server's own table (`kubectl get`): the cheapest form, and right for kinds that nobody here knows.
@@ -264,20 +242,26 @@ impl Cluster {
         kind: &ResourceType,
         params: &ListParams,
         start: impl Fn() -> S + Send,
-        take: impl FnMut(&mut S, TablePage) + Send,
+        mut take: impl FnMut(&mut S, TablePage) + Send,
     ) -> Result<Listing<S>, ClusterError> {
-        self.named(walk(self, kind, params, Ask::TABLE, start, take).await)
+        let take = move |state: &mut S, columns, rows| take(state, TablePage { columns, rows });
+        self.named(walk(self, kind, params, Form::TABLE, start, take).await)
     }
 }
 
-async fn walk<P: Page, S: Send>(
+async fn walk<T, S>(
     cluster: &Cluster,
     kind: &ResourceType,
     params: &ListParams,
-    accept: &'static str,
+    form: Form,
     start: impl Fn() -> S + Send,
-    mut take: impl FnMut(&mut S, P) + Send,
-) -> Result<Listing<S>, Cause> {
+    mut take: impl FnMut(&mut S, Vec<TableColumn>, Vec<T>) + Send,
+) -> Result<Listing<S>, Cause>
+where
+    T: DeserializeOwned + Send + 'static,
+    S: Send,
+{
+    let bounds = cluster.bounds();
     let mut restarts = 0;
     let mut page_size = Some(params.page_size.max(1));
     'anew: loop {
@@ -291,14 +275,15 @@ async fn walk<P: Page, S: Send>(
             continue_token: None,
         };
         let mut token = params.continue_token.clone();
-        let mut fetched = None;
+        let mut ahead = None;
+        let mut known = form.member != Form::TABLE.member;
         loop {
             let path = params.path(kind, page_size, token.as_deref());
-            let body = match fetched.take() {
-                Some(body) => body,
-                None => cluster.body(&path, accept).await,
+            let opened = match ahead.take() {
+                Some(opened) => opened,
+                None => cluster.pieces(&path, form.accept).await,
             };
-            let body = match body {
+            let mut body = match opened {
                 // Where the caller goes on from an earlier call, what came before is not ours to repeat.
                 Err(Cause::Gone { .. })
                     if listing.pages > 0 && params.continue_token.is_none() && restarts < RESTARTS =>
@@ -308,26 +293,48 @@ async fn walk<P: Page, S: Send>(
                     page_size = (restarts < RESTARTS).then(|| params.page_size.saturating_mul(4));
                     continue 'anew;
                 }
-                body => body?,
+                opened => opened?,
             };
-            // While one page is decoded the next one is on its way, unless this may be the last one wanted.
-            let ahead = peek(&body).filter(|next| params.most.is_none() && Some(next) != token.as_ref());
-            let mut page: P = match ahead {
-                Some(next) => {
-                    let path_ahead = params.path(kind, page_size, Some(&next));
-                    let (page, body) = futures::join!(decode(&path, body), cluster.body(&path_ahead, accept));
-                    fetched = Some(body);
-                    page?
+            let mut page = Arriving::new(form.member);
+            let (mut piece, mut following) = (Vec::new(), Vec::new());
+            body.more(&bounds, &mut piece, arriving::PIECE).await?;
+            loop {
+                body.is_within()?;
+                let last = body.is_whole();
+                // With its last piece the next page is on its way, unless this may be the last one wanted.
+                let next = page.token().filter(|next| last && params.most.is_none() && token.as_deref() != Some(next));
+                let path_ahead = next.map(|next| params.path(kind, page_size, Some(next)));
+                let decoding = arriving::decode(&path, page, piece, last);
+                let decoded = match path_ahead {
+                    Some(path_ahead) => {
+                        let (decoded, opened) = futures::join!(decoding, cluster.pieces(&path_ahead, form.accept));
+                        ahead = Some(opened);
+                        decoded?
+                    }
+                    None if last => decoding.await?,
+                    None => {
+                        let reading = body.more(&bounds, &mut following, arriving::PIECE);
+                        let (decoded, read) = futures::join!(decoding, reading);
+                        read?;
+                        decoded?
+                    }
+                };
+                page = decoded.0;
+                piece = std::mem::replace(&mut following, decoded.1);
+                // Nobody can read rows of which the columns are not known.
+                known = known || last || !page.columns.is_empty();
+                if known && !(page.columns.is_empty() && page.objects.is_empty()) {
+                    listing.objects += page.objects.len();
+                    take(&mut listing.value, std::mem::take(&mut page.columns), std::mem::take(&mut page.objects));
                 }
-                None => decode(&path, body).await?,
-            };
-            let end = page.end();
+                if last {
+                    break;
+                }
+            }
             listing.pages += 1;
-            listing.objects += page.objects();
-            listing.resource_version = end.resource_version;
-            listing.remaining = end.remaining_item_count;
-            take(&mut listing.value, page);
-            let next = Some(end.token).filter(|token| !token.is_empty());
+            listing.resource_version = page.meta.resource_version;
+            listing.remaining = page.meta.remaining_item_count;
+            let next = Some(page.meta.token).filter(|token| !token.is_empty());
             if next.is_none() {
                 listing.remaining = None;
                 return Ok(listing);
@@ -340,52 +347,6 @@ async fn walk<P: Page, S: Send>(
                 return Err(Cause::BadAnswer { path, why: "its continue token leads to itself".to_owned() });
             }
             token = next;
-        }
-    }
-}
-
-/// The continue token of a page that is not decoded yet: API servers write a list's metadata before its items.
-fn peek(body: &[u8]) -> Option<String> {
-    let mut found = ListMeta::default();
-    // It ends with an error as soon as it has seen what it looks for.
-    let _ = serde_json::Deserializer::from_slice(body).deserialize_map(Peek(&mut found));
-    Some(found.token).filter(|token| !token.is_empty())
-}
-
-struct Peek<'a>(&'a mut ListMeta);
-
-impl<'de> Visitor<'de> for Peek<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "metadata" => {
-                    *self.0 = map.next_value::<Option<ListMeta>>()?.unwrap_or_default();
-                    return Ok(());
-                }
-                "items" | "rows" => return Ok(()),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_token_is_seen_before_the_items_are_read() {
-        let page = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"x"},"items":[{"#;
-        assert_eq!(peek(page.as_bytes()).as_deref(), Some("x"), "though the rest is broken");
-        for none in [r#"{"items":[],"metadata":{"continue":"x"}}"#, r#"{"metadata":null,"items":[]}"#, "{}", "[", ""] {
-            assert_eq!(peek(none.as_bytes()), None, "{none}");
         }
     }
 }

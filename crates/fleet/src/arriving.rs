@@ -1,0 +1,301 @@
+//! A list while it arrives: each object is decoded as soon as it is whole, so that never more than a piece is held.
+
+use crate::{
+    Cause,
+    cluster::{INLINE, bad_json, off_thread},
+    list::{ListMeta, TableColumn},
+};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Deserializer, error::Category};
+
+/// Bytes that are read before the objects in them are decoded.
+pub(crate) const PIECE: usize = 128 * 1024;
+
+/// A list of which some has come.
+pub(crate) struct Arriving<T> {
+    /// The member that holds the objects.
+    member: &'static str,
+    place: Place,
+    /// What has come and is not used up.
+    rest: Vec<u8>,
+    /// What is here is not whole; it is looked at again when there is so much of it.
+    wanted: usize,
+    /// Where the rest begins: lines and bytes of a line before it.
+    lines: usize,
+    column: usize,
+    /// Objects that were decoded and not yet taken.
+    pub(crate) objects: Vec<T>,
+    /// Columns of a table, not yet taken.
+    pub(crate) columns: Vec<TableColumn>,
+    /// What the list says of itself, as far as it has come.
+    pub(crate) meta: ListMeta,
+}
+
+/// What comes next.
+enum Place {
+    List,
+    Member { first: bool },
+    Value(String),
+    Object { first: bool },
+    AfterObject,
+    AfterMember,
+    End,
+}
+
+/// What is wrong, and where: lines and columns from 1.
+struct Wrong {
+    what: Category,
+    line: usize,
+    column: usize,
+}
+
+impl<T: DeserializeOwned> Arriving<T> {
+    /// A list whose objects stand in that member: `items`, or `rows` of a table.
+    pub(crate) fn new(member: &'static str) -> Self {
+        Self {
+            member,
+            place: Place::List,
+            rest: Vec::new(),
+            wanted: 0,
+            lines: 0,
+            column: 0,
+            objects: Vec::new(),
+            columns: Vec::new(),
+            meta: ListMeta::default(),
+        }
+    }
+
+    /// Where the list goes on, if it does and has told so already: API servers tell it before the objects.
+    pub(crate) fn token(&self) -> Option<&str> {
+        Some(self.meta.token.as_str()).filter(|token| !token.is_empty())
+    }
+
+    /// Decodes what is whole.
+    fn push(&mut self, piece: &[u8], last: bool) -> Result<(), Wrong> {
+        self.rest.extend_from_slice(piece);
+        if self.rest.len() < self.wanted && !last {
+            return Ok(());
+        }
+        let mut at = 0;
+        while self.step(&mut at)? {}
+        if last && !matches!(self.place, Place::End) {
+            return Err(self.wrong(Category::Eof, self.rest.len()));
+        }
+        (self.lines, self.column) = self.position(at);
+        self.rest.drain(..at);
+        // An object larger than a piece is not begun anew with every piece.
+        self.wanted = self.rest.len() * 2;
+        Ok(())
+    }
+
+    /// One step on; `false` where more must come first.
+    fn step(&mut self, at: &mut usize) -> Result<bool, Wrong> {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        let Some(begin) = self.rest[*at..].iter().position(|byte| !blank(byte)).map(|blanks| *at + blanks) else {
+            *at = self.rest.len();
+            return Ok(false);
+        };
+        let byte = self.rest[begin];
+        // What stands after one byte, and after a value that ends there.
+        let mut end = begin + 1;
+        let next = match (&self.place, byte) {
+            (Place::List, b'{') => Place::Member { first: true },
+            (Place::Member { first: true }, b'}') | (Place::AfterMember, b'}') => Place::End,
+            (Place::AfterMember, b',') => Place::Member { first: false },
+            (Place::Object { first: true } | Place::AfterObject, b']') => Place::AfterMember,
+            (Place::AfterObject, b',') => Place::Object { first: false },
+            (Place::Value(name), b'[') if name == self.member => Place::Object { first: true },
+            (Place::List, _) => {
+                // JSON of another kind is told apart from what is no JSON.
+                let whole = Deserializer::from_slice(&self.rest[begin..]).into_iter::<IgnoredAny>().next();
+                if whole.is_some_and(|whole| whole.is_ok()) {
+                    return Err(self.wrong(Category::Data, begin + 1));
+                }
+                self.value::<IgnoredAny>(begin, &mut end)?;
+                return Ok(false);
+            }
+            (Place::Member { .. }, _) => {
+                let Some(name) = self.value::<String>(begin, &mut end)? else { return Ok(false) };
+                // A value is only taken where a byte follows it.
+                let colon = end + self.rest[end..].iter().take_while(|byte| blank(byte)).count();
+                if self.rest.get(colon) != Some(&b':') {
+                    return Err(self.wrong(Category::Syntax, colon + 1));
+                }
+                end = colon + 1;
+                Place::Value(name)
+            }
+            (Place::Value(name), _) => {
+                let found = match name.as_str() {
+                    name if name == self.member => self.value::<()>(begin, &mut end)?,
+                    "metadata" => self
+                        .value::<Option<ListMeta>>(begin, &mut end)?
+                        .map(|meta| self.meta = meta.unwrap_or_default()),
+                    "columnDefinitions" => self
+                        .value::<Option<Vec<TableColumn>>>(begin, &mut end)?
+                        .map(|columns| self.columns = columns.unwrap_or_default()),
+                    _ => self.value::<IgnoredAny>(begin, &mut end)?.map(|_| ()),
+                };
+                if found.is_none() {
+                    return Ok(false);
+                }
+                Place::AfterMember
+            }
+            (Place::Object { .. }, _) => {
+                let Some(object) = self.value::<T>(begin, &mut end)? else { return Ok(false) };
+                self.objects.push(object);
+                Place::AfterObject
+            }
+            (Place::AfterObject | Place::AfterMember | Place::End, _) => {
+                return Err(self.wrong(Category::Syntax, end));
+            }
+        };
+        self.place = next;
+        *at = end;
+        Ok(true)
+    }
+
+    /// The value that begins there, if all of it has come.
+    fn value<V: DeserializeOwned>(&self, begin: usize, end: &mut usize) -> Result<Option<V>, Wrong> {
+        let rest = &self.rest[begin..];
+        let mut values = Deserializer::from_slice(rest).into_iter::<V>();
+        match values.next() {
+            Some(Ok(value)) => {
+                *end = begin + values.byte_offset();
+                // Something follows in every list, and a number without it may go on.
+                Ok(self.rest[*end..].iter().any(|byte| !byte.is_ascii_whitespace()).then_some(value))
+            }
+            None => Ok(None),
+            Some(Err(error)) if error.is_eof() => Ok(None),
+            Some(Err(error)) => {
+                // Types may have words of their own for a value that breaks off.
+                let whole = Deserializer::from_slice(rest).into_iter::<IgnoredAny>().next();
+                if matches!(whole, Some(Err(error)) if error.is_eof()) {
+                    return Ok(None);
+                }
+                let (lines, column) = self.position(begin);
+                let column = if error.line() <= 1 { column + error.column() } else { error.column() };
+                Err(Wrong { what: error.classify(), line: lines + error.line(), column })
+            }
+        }
+    }
+
+    /// Lines, and bytes of a line, before that byte of the rest.
+    fn position(&self, at: usize) -> (usize, usize) {
+        let before = &self.rest[..at];
+        match before.iter().rposition(|byte| *byte == b'\n') {
+            Some(newline) => (self.lines + before.iter().filter(|byte| **byte == b'\n').count(), at - newline - 1),
+            None => (self.lines, self.column + at),
+        }
+    }
+
+    fn wrong(&self, what: Category, at: usize) -> Wrong {
+        let (lines, column) = self.position(at);
+        Wrong { what, line: lines + 1, column }
+    }
+}
+
+/// Decodes what has come, a large piece on a blocking thread; gives the emptied buffer of the piece back, too.
+pub(crate) async fn decode<T: DeserializeOwned + Send + 'static>(
+    path: &str,
+    mut list: Arriving<T>,
+    mut piece: Vec<u8>,
+    last: bool,
+) -> Result<(Arriving<T>, Vec<u8>), Cause> {
+    let large = piece.len() + list.rest.len() > INLINE;
+    let work = move || {
+        let pushed = list.push(&piece, last);
+        piece.clear();
+        pushed.map(|()| (list, piece))
+    };
+    let decoded = if large { off_thread(work).await? } else { work() };
+    decoded.map_err(|wrong| bad_json(path, wrong.what, wrong.line, wrong.column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    /// Feeds it in pieces of that many bytes.
+    fn fed<T: DeserializeOwned>(member: &'static str, text: &str, size: usize) -> Result<Arriving<T>, String> {
+        let mut list = Arriving::new(member);
+        let pieces: Vec<&[u8]> = text.as_bytes().chunks(size.max(1)).collect();
+        for (index, piece) in pieces.iter().enumerate() {
+            let pushed = list.push(piece, index + 1 == pieces.len());
+            pushed.map_err(|wrong| format!("{:?} {}:{}", wrong.what, wrong.line, wrong.column))?;
+        }
+        Ok(list)
+    }
+
+    #[test]
+    fn a_list_is_the_same_in_whatever_pieces_it_comes() {
+        let nasty = r#"{"n":-1.5e3,"s":"],}\\\"{[ü\u00e9","deep":[{"a":[[]]},null,true]}"#;
+        let text = format!(
+            "\n {{\"kind\" : \"PodList\",\r\n \"apiVersion\":\"v1\",\"metadata\":{{\"continue\":\"x\",\"resourceVersion\":\"7\",\
+             \"remainingItemCount\":12}},\t\"items\" :[ {nasty} ,{{}},12,\"é\",null, [1 , 2]\n],\"more\":123}} \n"
+        );
+        let whole: Value = serde_json::from_str(&text).unwrap();
+        for size in 1..=text.len() {
+            let list: Arriving<Value> = fed("items", &text, size).unwrap();
+            assert_eq!(json!(list.objects), whole["items"], "{size}");
+            assert_eq!(list.token(), Some("x"), "{size}");
+        }
+        let list: Arriving<Value> =
+            fed("rows", r#"{"items":[1],"columnDefinitions":[{"name":"a"}],"rows":null}"#, 7).unwrap();
+        assert_eq!((list.objects.len(), list.columns[0].name.as_str()), (0, "a"));
+        for none in ["{}", r#"{"metadata":null,"items":null}"#, r#"{"items":[]}"#] {
+            assert_eq!(fed::<Value>("items", none, 3).unwrap().objects.len(), 0, "{none}");
+        }
+    }
+
+    #[test]
+    fn the_token_and_the_objects_are_there_before_the_rest_has_come() {
+        let mut list = Arriving::<Value>::new("items");
+        assert!(list.push(br#"{"metadata":{"continue":"x"},"items":[{"a":1},{"b":"#, false).is_ok());
+        assert_eq!((list.token(), list.objects.len()), (Some("x"), 1));
+        assert!(list.rest.len() <= r#"{"b":"#.len(), "what is used up is gone");
+    }
+
+    #[test]
+    fn what_does_not_hold_together_is_told_with_its_place() {
+        #[derive(Debug, Deserialize)]
+        struct Named {
+            #[serde(rename = "name")]
+            _name: String,
+        }
+        let table = [
+            ("", "Eof"),
+            ("{\"items\":[{\"name\":\"a\"}", "Eof 1:22"),
+            ("{\"items\":[]", "Eof 1:11"),
+            ("<html>", "Syntax 1:1"),
+            ("[]", "Data"),
+            ("{\"items\":\"canary\"}", "Data 1:"),
+            ("{\n\"items\":[\n{\"name\":1}]}", "Data 3:9"),
+            ("{\"items\":[{\"name\":\"a\"} {\"name\":\"b\"}]}", "Syntax 1:24"),
+            ("{\"items\":[{\"name\":\"a\"},]}", "Syntax"),
+            ("{\"items\" []}", "Syntax 1:10"),
+            ("{\"items\":[]}\n}", "Syntax 2:1"),
+            ("{\"items\":[nul]}", "Syntax"),
+        ];
+        for (text, wanted) in table {
+            for size in [1, 2, 5, 1000] {
+                if text.is_empty() {
+                    let wrong = Arriving::<Named>::new("items").push(b"", true).unwrap_err();
+                    assert_eq!(wrong.what, Category::Eof);
+                    continue;
+                }
+                let told = fed::<Named>("items", text, size).map(|_| ()).unwrap_err();
+                assert!(told.starts_with(wanted), "{text:?} in pieces of {size}: {told}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_object_larger_than_the_pieces_is_not_begun_anew_with_each() {
+        let long = "x".repeat(100_000);
+        let text = json!({"items": [long, "b"]}).to_string();
+        let list: Arriving<String> = fed("items", &text, 100).unwrap();
+        assert_eq!(list.objects.iter().map(String::len).collect::<Vec<_>>(), [100_000, 1]);
+    }
+}
