@@ -1,6 +1,6 @@
 //! Installing what the tests need: a newer Node, the conformance suite, real MCP clients and servers from npm,
-//! kubectl and helm, and the Python clients. Versions are pinned in `tools/`; everything goes to `target/tools`. The one thing outside is
-//! Debian's chromium, where it is missing and may be installed.
+//! kubectl and helm, and the Python clients. Versions are pinned in `tools/`; everything goes to `target/tools`. Outside are only
+//! packages of Debian's, where they are missing and may be installed: chromium, sudo and doas.
 //!
 //! Install scripts of packages do not run. Where a package would have copied its native program into place by such a
 //! script, the manifest names the package that holds the program.
@@ -57,6 +57,13 @@ const PROGRAMS: [(&str, &[&str], bool); 14] = [
     ("helm", &["kubernetes/helm"], false),
 ];
 
+/// Programs of the system: what each is asked so that it succeeds, Debian's package, and whose tests take it.
+const SYSTEM: [(&str, &[&str], &str, &str); 3] = [
+    ("chromium", &["--version"], "chromium", "the HTML report"),
+    ("sudo", &["-V"], "sudo", "root's rights"),
+    ("doas", &["-C", "/dev/null"], "opendoas", "root's rights"),
+];
+
 /// Installs what is missing. A second call with unchanged manifests does nothing.
 pub fn install(place: &Place) -> Result<(), Trouble> {
     let tools = &place.tools;
@@ -66,7 +73,7 @@ pub fn install(place: &Place) -> Result<(), Trouble> {
     let lock = File::create(&lock_path).map_err(Trouble::file("open", &lock_path))?;
     lock.lock().map_err(Trouble::file("lock", &lock_path))?;
 
-    browser()?;
+    system()?;
     let wanted = fingerprint(&place.root.join("tools"))?;
     let stamp = tools.join("stamp");
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
@@ -100,27 +107,32 @@ pub fn install(place: &Place) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Chromium, which looks at the HTML report. It is a package of the system: root on Debian gets it installed, anybody
-/// else is told what is missing, and its tests tell a skip.
-fn browser() -> Result<(), Trouble> {
-    let starts = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
-    if starts("chromium") {
+/// What is a package of the system: root on Debian gets it installed, anybody else is told what is missing, and its tests
+/// tell a skip.
+fn system() -> Result<(), Trouble> {
+    let starts = |program: &str, asked: &[&str]| {
+        Command::new(program).args(asked).output().is_ok_and(|output| output.status.success())
+    };
+    let missing: Vec<_> = SYSTEM.iter().filter(|(program, asked, _, _)| !starts(program, asked)).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
-    if !root || !starts("apt-get") {
-        println!("tools: no `chromium`; tests of the HTML report are skipped");
+    if !root || !starts("apt-get", &["--version"]) {
+        for (program, _, _, tests) in missing {
+            println!("tools: no `{program}`; tests of {tests} are skipped");
+        }
         return Ok(());
     }
-    println!("tools: installing Debian's chromium");
+    let packages: Vec<&str> = missing.into_iter().map(|(_, _, package, _)| *package).collect();
+    println!("tools: installing Debian's {}", packages.join(", "));
     run::taken(Command::new("apt-get").args(["-qq", "update"]))?;
-    run::taken(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args([
-        "-qq",
-        "install",
-        "--yes",
-        "--no-install-recommends",
-        "chromium",
-    ]))?;
+    run::taken(
+        Command::new("apt-get")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["-qq", "install", "--yes", "--no-install-recommends"])
+            .args(packages),
+    )?;
     Ok(())
 }
 

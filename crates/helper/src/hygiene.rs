@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::MetadataExt as _};
 
 use rustix::{
     fs::Mode,
-    process::{getgid, getuid},
+    process::{Signal, getgid, getuid},
 };
 
 use crate::refused::Refused;
@@ -17,10 +17,13 @@ pub fn only_root() -> Result<(), Refused> {
     Err(Refused::NotRoot)
 }
 
-/// Working directory, mask and descriptors.
+/// Working directory, mask, what happens without the elevator, and descriptors.
 pub fn clean() -> Result<(), Refused> {
     rustix::process::chdir("/").map_err(Refused::system("changing to `/`"))?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
+    // Whoever called may be able to kill the elevator, which is then missed here.
+    rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
+        .map_err(Refused::system("asking for a signal"))?;
     match open_descriptor()? {
         Some(descriptor) => Err(Refused::Descriptor(descriptor)),
         None => Ok(()),

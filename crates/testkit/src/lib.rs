@@ -5,7 +5,7 @@
 //! and the binary `mcp-fixture` serves them through the same door as the product. [`flights_toolset`] is work that takes
 //! long; `job-fixture` serves it and runs its jobs. [`kube`] is a Kubernetes API server
 //! that is not there; `fake-kube` serves it to other programs. [`eggs`] stands for a program that remasters systems, which
-//! tests must not.
+//! tests must not. [`machine`] is where tests are root and harm nobody.
 
 pub mod cluster;
 mod dummy;
@@ -13,6 +13,7 @@ pub mod eggs;
 mod fixture;
 mod flights;
 pub mod kube;
+pub mod machine;
 mod skip;
 mod trial;
 
