@@ -47,7 +47,8 @@ impl Mask {
     pub fn new(members: Option<Pattern>, options: Vec<String>, patterns: Vec<Pattern>) -> Result<Self, String> {
         let member_text = Regex::new(MEMBER).map_err(|error| error.to_string())?;
         let names: Vec<_> = options.iter().map(|option| regex::escape(option)).collect();
-        let value = r#"(?<secret>"[^"\n]*"|'[^'\n]*'|\S+)"#;
+        // A bare value ends before the quote of a text that it stands in: in JSON the rest must stay what it was.
+        let value = r#"(?<secret>"[^"\n]*"|'[^'\n]*'|(?:\\.|[^\s"'\\])+)"#;
         let option_text = (!names.is_empty())
             .then(|| Regex::new(&format!(r"(?<before>(?:^|\s|['\x22])(?:{})(?:=|[ \t]+)){value}", names.join("|"))));
         let option_text = option_text.transpose().map_err(|error| error.to_string())?;
@@ -197,6 +198,7 @@ mod tests {
             ("outer: {password: x, a: 1}", "outer: {password: [masked], a: 1}"),
             ("run --password hush now", "run --password [masked] now"),
             ("run --password='hush now' -x", "run --password=[masked] -x"),
+            (r#"{"run": "run --password hush\"x", "a": 1}"#, r#"{"run": "run --password [masked]", "a": 1}"#),
             ("chpasswd <<< hush; ok", "chpasswd <<< [masked] ok"),
             ("ü password=grüße, ü", "ü password=[masked], ü"),
             ("PASS=1", "PASS=[masked]"),
