@@ -79,7 +79,7 @@ fn end(namespace: &Namespace<'_>, pod: &str, code: i32) {
 }
 
 #[test]
-fn kt_find_pod_issues_kt_find_deployment_issues_an_1_5_a_job_that_recovered_is_fine_and_one_that_gave_up_is_found() {
+fn kt_find_pod_issues_kt_find_deployment_issues_an_1_5_job_that_recovered_is_fine_and_one_that_gave_up_is_found() {
     let Some(clusters) = shared() else { return };
     let context = &clusters.contexts()[0];
     let namespace = clusters.namespace(context, "jobs");

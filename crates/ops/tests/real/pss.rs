@@ -123,7 +123,7 @@ impl Compared {
 }
 
 #[test]
-fn an_2_2_kt_check_security_issues_each_pod_is_judged_as_the_server_judges_it() {
+fn kt_check_security_issues_an_2_2_as_the_server_judges_each_pod() {
     let Some(clusters) = shared() else { return };
     let cases = cases();
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_kw_13_out_of_memory_is_found_in_the_last_state() {
+    fn kw_13_an_2_1_out_of_memory_is_found_in_the_last_state() {
         let looping = json!({"waiting": {"reason": "CrashLoopBackOff"}});
         let mut value = running(4, looping, end("OOMKilled", 137, 60));
         value["spec"]["containers"][0]["resources"] = json!({"limits": {"memory": "64Mi"}});

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_kw_13_failed_pods_are_told_with_the_reason_of_their_end() {
+    fn kw_13_an_2_1_failed_pods_are_told_with_the_reason_of_their_end() {
         for (reason, message, id) in [
             ("Evicted", "The node was low on resource: ephemeral-storage.", "pod/evicted"),
             ("NodeLost", "", "pod/node-lost"),

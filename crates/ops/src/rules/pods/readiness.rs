@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_a_startup_probe_that_still_runs_is_no_error() {
+    fn an_2_1_startup_probe_that_still_runs_is_no_error() {
         let mut value = unready(500);
         value["status"]["containerStatuses"][0]["started"] = json!(false);
         value["spec"]["containers"][0]["startupProbe"] = json!({"periodSeconds": 10, "failureThreshold": 60});
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_closed_readiness_gates_are_named() {
+    fn an_2_1_readiness_gates_that_are_closed_are_named() {
         let mut value = unready(3_600);
         value["status"]["containerStatuses"][0]["ready"] = json!(true);
         value["spec"]["readinessGates"] = json!([{"conditionType": "lb.example.com/attached"}]);

@@ -44,7 +44,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_2_1_kw_13_pods_stuck_in_deletion_are_told_with_who_holds_them() {
+    fn kw_13_an_2_1_stuck_in_deletion_is_told_with_who_holds_the_pod() {
         let mut value = pod(json!({"phase": "Running"}));
         value["metadata"]["deletionTimestamp"] = json!(ago(30));
         value["metadata"]["deletionGracePeriodSeconds"] = json!(30);

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_kw_13_every_waiting_reason_that_is_an_issue_is_found() {
+    fn kw_13_an_2_1_waiting_reasons_that_are_issues_are_found() {
         for (reason, id) in [
             ("ErrImagePull", "pod/image-pull"),
             ("ImagePullBackOff", "pod/image-pull"),

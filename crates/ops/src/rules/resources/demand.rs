@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_3_the_effective_request_is_the_schedulers() {
+    fn an_2_3_effective_request_is_the_schedulers() {
         let cpu = |value: &str| json!({"requests": {"cpu": value}});
         let spec = spec(json!({
             "overhead": {"cpu": "50m"},

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_1_5_an_autoscaler_at_its_minimum_is_fine_and_one_at_its_maximum_or_without_metrics_is_found() {
+    fn an_1_5_autoscaler_at_its_minimum_is_fine_and_one_at_its_maximum_or_without_metrics_is_found() {
         let condition =
             |kind: &str, status: &str, reason: &str| json!([{"type": kind, "status": status, "reason": reason}]);
         for (conditions, expected) in [
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_an_autoscaler_that_can_do_nothing_is_told_mildly() {
+    fn an_2_1_autoscaler_that_can_do_nothing_is_told_mildly() {
         let found =
             examine(&hpa(2, json!([{"type": "ScalingLimited", "status": "True", "reason": "TooManyReplicas"}])), now());
         assert_eq!(ids(&found), ["hpa/fixed"]);

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_2_1_an_old_replica_set_that_still_serves_is_told() {
+    fn an_2_1_old_replica_set_that_still_serves_is_told() {
         let stuck = json!({"observedGeneration": 2, "availableReplicas": 3, "updatedReplicas": 1,
             "conditions": conditions("True", ("False", "ProgressDeadlineExceeded"))});
         let rs = |name: &str, revision: &str, ready: i32| {

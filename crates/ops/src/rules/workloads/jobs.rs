@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_1_5_a_job_that_was_retried_and_succeeded_is_fine_and_one_that_gave_up_is_found() {
+    fn an_1_5_job_that_was_retried_and_succeeded_is_fine_and_one_that_gave_up_is_found() {
         assert_eq!(examine(&[job("a", 60, None, complete(3))]), []);
         for reason in ["BackoffLimitExceeded", "DeadlineExceeded", "PodFailurePolicy", "MaxFailedIndexesExceeded", ""] {
             assert_eq!(ids(&examine(&[job("a", 60, None, failed(reason))])), ["job/failed"], "{reason}");
