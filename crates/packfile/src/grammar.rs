@@ -76,7 +76,7 @@ fn nearest_command(verbs: &[&Verb], first: &str, elements: &[String]) -> Option<
     if first.starts_with('-') {
         return Some("options follow the words of the command".into());
     }
-    let known: Vec<String> = verbs.iter().flat_map(|verb| spellings(verb)).map(|words| words.join(" ")).collect();
+    let known: Vec<String> = verbs.iter().map(|verb| verb.words.join(" ")).collect();
     let tries = (1..=elements.len().min(3)).rev().map(|length| elements[..length].join(" "));
     let near = tries.filter_map(|words| nearest(&words, known.iter().map(String::as_str)).map(str::to_owned)).next();
     near.map(|near| format!("did you mean `{near}`?")).or_else(|| commands_hint(verbs))

@@ -36,6 +36,8 @@ pub struct OptionDef {
     pub maximum: Option<i64>,
     /// The one value that it takes, and why.
     pub only: Option<Only>,
+    /// Whether agents see only its type and the values that it takes: its tool says what it means.
+    pub brief: bool,
     /// Whether it is there only when extras are asked for.
     pub extra: bool,
 }

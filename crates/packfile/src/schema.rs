@@ -5,7 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::{Kind, OptionDef, Pack, Parameter, Shape, Spelling, ToolDef};
 
 impl ToolDef {
-    /// The JSON Schema of its arguments. Hints for the people's door stand under `x-cli`.
+    /// The JSON Schema of its arguments.
+    ///
+    /// Hints for the people's door stand under `x-cli`: `positional`, the place on the command line, and `common`, where
+    /// agents are spared the description.
     #[must_use]
     pub fn schema(&self, pack: &Pack) -> Value {
         let mut properties = Map::new();
@@ -113,7 +116,7 @@ fn property(option: &OptionDef, positions_before: usize) -> Value {
     if !option.allowed.is_empty() {
         strings.insert("enum".into(), option.allowed.clone().into());
     }
-    if let Some(pattern) = &option.pattern {
+    if let (Some(pattern), false) = (&option.pattern, option.brief) {
         strings.insert("pattern".into(), pattern.as_str().into());
     }
     let (least, most) = match option.kind {
@@ -142,13 +145,20 @@ fn property(option: &OptionDef, positions_before: usize) -> Value {
     }
     // The reason why no other value is taken is told by the check; an `enum` here would hide it.
     match (&option.default, &option.only) {
-        (Some(default), _) => drop(map.insert("default".into(), default.clone())),
+        (Some(default), _) if !option.brief => drop(map.insert("default".into(), default.clone())),
         (None, Some(only)) => drop(map.insert("default".into(), only.value.as_str().into())),
-        (None, None) => {}
+        _ => {}
     }
     describe(&mut map, &option.about);
+    let mut people = Map::new();
     if let Spelling::Position(place) = option.spelling {
-        map.insert("x-cli".into(), json!({"positional": place + positions_before}));
+        people.insert("positional".into(), (place + positions_before).into());
+    }
+    if option.brief {
+        people.insert("common".into(), true.into());
+    }
+    if !people.is_empty() {
+        map.insert("x-cli".into(), people.into());
     }
     map.into()
 }

@@ -279,7 +279,7 @@ impl Verb {
 }
 
 impl Overrides {
-    fn over(&self, rules: &Rules) -> Rules {
+    pub(crate) fn over(&self, rules: &Rules) -> Rules {
         let Self {
             effects,
             elevate,

@@ -32,11 +32,10 @@ fn equalities(table: &Fields, options: &IndexMap<String, OptionDef>) -> IndexMap
         let Some(option) = options.get(name.value) else {
             let hint = did_you_mean(name.value, options.keys().map(String::as_str));
             table.report.add(name.at, format!("no option `{}`", name.value), hint);
+            all.insert(name.value.to_owned(), Value::Null);
             continue;
         };
-        if let Some(value) = fitting(table, node, option) {
-            all.insert(name.value.to_owned(), value);
-        }
+        all.insert(name.value.to_owned(), fitting(table, node, option).unwrap_or_default());
     }
     all
 }

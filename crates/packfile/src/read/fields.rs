@@ -62,7 +62,10 @@ impl<'d, 'r> Fields<'d, 'r> {
 
     /// The value of a key, which is known from now on.
     pub(super) fn take(&self, key: &'static str) -> Option<Node<'d>> {
-        self.asked.borrow_mut().push(key);
+        let mut asked = self.asked.borrow_mut();
+        if !asked.contains(&key) {
+            asked.push(key);
+        }
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value)
     }
 

@@ -21,76 +21,27 @@ pub(super) fn read(options: &Fields) -> IndexMap<String, OptionDef> {
             options.report.add(name.at, format!("`{}` is no name for an option", name.value), Some(hint));
         }
         let Some(fields) = options.as_table(node, name.value) else { continue };
-        if let Some(option) = one(fields, name.value) {
-            if let Spelling::Position(place) = option.spelling {
-                places.push(At { value: (place, option.kind, option.required), at: name.at });
-            }
-            read.insert(name.value.to_owned(), option);
+        let option = one(fields, name.value);
+        if let Spelling::Position(place) = option.spelling {
+            places.push(At { value: (place, option.kind, option.required), at: name.at });
         }
+        read.insert(name.value.to_owned(), option);
     }
     order(options, places);
     spellings(options, &read);
     read
 }
 
-fn one(fields: Fields, name: &str) -> Option<OptionDef> {
+/// Reads one option. What is wrong in it is reported; what it then is does not matter, but it is there, so that no rule
+/// that names it is called wrong too.
+fn one(fields: Fields, name: &str) -> OptionDef {
     let kind = fields.word("type", &Kind::NAMES);
     if kind.is_none() && fields.take("type").is_none() {
         fields.report.add(fields.at(), format!("option `{name}` has no `type`"), None);
     }
-    let flag = fields.text("flag");
-    let position = fields.integer("position");
-    let negative = fields.text("negative");
-    let short = fields.text("short");
-    let join = fields.text("join");
-    let spelling = match (flag, position) {
-        (Some(flag), None) => {
-            for (key, text) in [("flag", Some(&flag)), ("negative", negative.as_ref()), ("short", short.as_ref())] {
-                let Some(text) = text else { continue };
-                let rest = text.value.trim_start_matches('-');
-                let dashes = text.value.len() - rest.len();
-                let plain = rest.chars().all(|c| c.is_ascii_graphic() && c != '=');
-                let fits = if key == "short" { dashes == 1 && rest.len() == 1 } else { dashes == 1 || dashes == 2 };
-                if !fits || rest.is_empty() || !plain {
-                    fields.report.add(text.at, format!("`{}` is no spelling of an option", text.value), None);
-                }
-            }
-            let join = match &join {
-                None => Join::Equals,
-                Some(join) if join.value == "=" => Join::Equals,
-                Some(join) if join.value == " " => Join::Space,
-                Some(join) => {
-                    fields.report.add(join.at, "`join` must be \"=\" or \" \"", None);
-                    Join::Equals
-                }
-            };
-            Some(Spelling::Flag {
-                flag: flag.bare(),
-                negative: negative.map(At::bare),
-                short: short.map(At::bare),
-                join,
-            })
-        }
-        (None, Some(position)) => {
-            for text in [negative, short, join].into_iter().flatten() {
-                fields.report.add(text.at, "only a `flag` has this", None);
-            }
-            match usize::try_from(position) {
-                Ok(place) if place > 0 => Some(Spelling::Position(place)),
-                _ => {
-                    fields.report.add(fields.at(), "positions count from 1", None);
-                    None
-                }
-            }
-        }
-        _ => {
-            fields.report.add(fields.at(), format!("option `{name}` needs either `flag` or `position`"), None);
-            None
-        }
-    };
     let mut option = OptionDef {
         name: name.to_owned(),
-        spelling: spelling.unwrap_or(Spelling::Position(1)),
+        spelling: spelling(&fields, name),
         kind: kind.unwrap_or(Kind::String),
         about: fields.text("about").map(At::bare).unwrap_or_default(),
         required: fields.boolean("required").unwrap_or(false),
@@ -100,6 +51,7 @@ fn one(fields: Fields, name: &str) -> Option<OptionDef> {
         minimum: fields.integer("minimum"),
         maximum: fields.integer("maximum"),
         only: only(&fields),
+        brief: fields.boolean("brief").unwrap_or(false),
         extra: fields.boolean("extra").unwrap_or(false),
     };
     option.default = fields.take("default").and_then(|node| fitting(&fields, node, &option));
@@ -108,9 +60,52 @@ fn one(fields: Fields, name: &str) -> Option<OptionDef> {
         option.maximum = option.maximum.or(Some(MOST_COUNTS));
     }
     fields.finish();
-    (kind.is_some()
-        && matches!((&option.spelling, position), (Spelling::Position(_), Some(_)) | (Spelling::Flag { .. }, None)))
-    .then_some(option)
+    option
+}
+
+fn spelling(fields: &Fields, name: &str) -> Spelling {
+    let (flag, position) = (fields.text("flag"), fields.integer("position"));
+    let (negative, short, join) = (fields.text("negative"), fields.text("short"), fields.text("join"));
+    match (flag, position) {
+        (Some(flag), None) => {
+            dashed(fields, &flag, 2);
+            negative.iter().for_each(|negative| dashed(fields, negative, 2));
+            short.iter().for_each(|short| dashed(fields, short, 1));
+            let join = match join {
+                Some(join) if join.value == " " => Join::Space,
+                Some(join) if join.value != "=" => {
+                    fields.report.add(join.at, "`join` must be \"=\" or \" \"", None);
+                    Join::Equals
+                }
+                _ => Join::Equals,
+            };
+            let (negative, short) = (negative.map(At::bare), short.map(At::bare));
+            return Spelling::Flag { flag: flag.bare(), negative, short, join };
+        }
+        (None, Some(position)) => {
+            for text in [negative, short, join].into_iter().flatten() {
+                fields.report.add(text.at, "only a `flag` has this", None);
+            }
+            match usize::try_from(position) {
+                Ok(place) if place > 0 => return Spelling::Position(place),
+                _ => fields.report.add(fields.at(), "positions count from 1", None),
+            }
+        }
+        _ => {
+            fields.report.add(fields.at(), format!("option `{name}` needs either `flag` or `position`"), None);
+        }
+    }
+    Spelling::Flag { flag: String::new(), negative: None, short: None, join: Join::Equals }
+}
+
+/// A spelling has a dash, or at most two, and no blank and no `=`. With one dash at most it is one letter.
+fn dashed(fields: &Fields, text: &At<String>, most: usize) {
+    let rest = text.value.trim_start_matches('-');
+    let dashes = text.value.len() - rest.len();
+    let plain = !rest.is_empty() && rest.chars().all(|c| c.is_ascii_graphic() && c != '=');
+    if dashes == 0 || dashes > most || !plain || (most == 1 && rest.len() != 1) {
+        fields.report.add(text.at, format!("`{}` is no spelling of an option", text.value), None);
+    }
 }
 
 fn only(fields: &Fields) -> Option<Only> {
@@ -178,12 +173,16 @@ fn order(options: &Fields, mut places: Vec<At<(usize, Kind, bool)>>) {
 /// No spelling means two options.
 fn spellings(options: &Fields, read: &IndexMap<String, OptionDef>) {
     let mut seen: IndexMap<&str, &str> = IndexMap::new();
-    for option in read.values() {
-        let Spelling::Flag { flag, negative, short, .. } = &option.spelling else { continue };
-        for spelling in [Some(flag), negative.as_ref(), short.as_ref()].into_iter().flatten() {
-            if let Some(first) = seen.insert(spelling, &option.name) {
-                let message = format!("`{spelling}` is spelt by `{first}` and by `{}`", option.name);
-                options.report.add(options.at(), message, None);
+    for (name, _) in options.named() {
+        let Some(Spelling::Flag { flag, negative, short, .. }) = read.get(name.value).map(|option| &option.spelling)
+        else {
+            continue;
+        };
+        let all = [Some(flag), negative.as_ref(), short.as_ref()].into_iter().flatten();
+        for spelling in all.filter(|spelling| !spelling.is_empty()) {
+            if let Some(first) = seen.insert(spelling, name.value) {
+                let message = format!("`{spelling}` is spelt by `{first}` and by `{}`", name.value);
+                options.report.add(name.at, message, None);
             }
         }
     }

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::{
     fields::{At, Fields, bare},
-    resource, tool, verb,
+    resource, rules, tool, verb,
 };
 use crate::{Mask, Pack, Probe, Program, ResourceDef, Shape, Source, ToolDef, ValueSource, Verb};
 
@@ -153,6 +153,8 @@ fn mask(fields: &Fields) -> Option<Mask> {
 fn verbs(fields: &Fields, values: &IndexMap<String, ValueSource>) -> IndexMap<String, Verb> {
     let mut verbs = IndexMap::new();
     let values: Vec<String> = values.keys().cloned().collect();
+    let names: Vec<&str> = ["home"].into_iter().chain(values.iter().map(String::as_str)).collect();
+    let defaults = rules::defaults(fields, &names);
     let Some(table) = fields.table("verb") else {
         fields.report.add(fields.at(), "the pack has no `[verb.NAME]`", None);
         return verbs;
@@ -163,7 +165,7 @@ fn verbs(fields: &Fields, values: &IndexMap<String, ValueSource>) -> IndexMap<St
             table.report.add(name.at, format!("`{}` is no name for a verb", name.value), Some(hint));
         }
         if let Some(fields) = table.as_table(node, name.value) {
-            verbs.insert(name.value.to_owned(), verb::read(fields, name.value, &values));
+            verbs.insert(name.value.to_owned(), verb::read(fields, name.value, &values, &defaults));
         }
     }
     verbs

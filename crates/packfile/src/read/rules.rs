@@ -39,26 +39,29 @@ pub(super) fn elevate_least(fields: &Fields) -> Option<Elevate> {
     fields.word("least_privilege", &ELEVATE)
 }
 
+/// What holds for all verbs that say nothing else.
+pub(super) fn defaults(fields: &Fields, names: &[&str]) -> Rules {
+    let Some(table) = fields.table("defaults") else { return Rules::default() };
+    let given = Overrides {
+        confirm: confirm(&table, "confirm"),
+        deadline: table.duration("deadline"),
+        grace: table.duration("grace"),
+        success: table.table("success").map(|table| success(table, names)),
+        progress: table.table("progress").map(progress),
+        ..Overrides::default()
+    };
+    table.finish();
+    given.over(&Rules::default())
+}
+
 /// The rules of a verb. What it may do, and as whom, is never left to a default.
-pub(super) fn whole(fields: &Fields, given: Overrides) -> Rules {
+pub(super) fn whole(fields: &Fields, given: &Overrides, defaults: &Rules) -> Rules {
     for (key, there) in [("effects", given.effects.is_some()), ("elevate", given.elevate.is_some())] {
         if !there && fields.take(key).is_none() {
             fields.report.add(fields.at(), format!("`{key}` is missing"), None);
         }
     }
-    let rules = Rules::default();
-    Rules {
-        effects: given.effects.unwrap_or(rules.effects),
-        elevate: given.elevate.unwrap_or(rules.elevate),
-        confirm: given.confirm.unwrap_or(rules.confirm),
-        deadline: given.deadline.unwrap_or(rules.deadline),
-        grace: given.grace.unwrap_or(rules.grace),
-        lane: given.lane.unwrap_or(rules.lane),
-        job: given.job.unwrap_or(rules.job),
-        success: given.success.unwrap_or(rules.success),
-        progress: given.progress.or(rules.progress),
-        preview: given.preview.unwrap_or(rules.preview),
-    }
+    given.over(defaults)
 }
 
 /// An empty lane is none.

@@ -7,7 +7,7 @@ use super::{
     fields::{At, Fields, bare},
     option, rules,
 };
-use crate::{Case, Extract, Fact, Folder, OptionDef, Refused, Verb, suggest::did_you_mean};
+use crate::{Case, Extract, Fact, Folder, OptionDef, Refused, Rules, Verb, suggest::did_you_mean};
 
 const FOLDER: [(&str, Folder); 2] = [("/", Folder::Root), ("caller", Folder::Caller)];
 const FACTS: [(&str, Fact); 3] = [("arch", Fact::Arch), ("binary_path", Fact::BinaryPath), ("sha256", Fact::Sha256)];
@@ -29,7 +29,7 @@ const NEVER_PASSED: [&str; 12] = [
 ];
 
 /// Reads a verb; templates of its rules may name the values of the pack, its own options and `home`.
-pub(super) fn read(fields: Fields, name: &str, values: &[String]) -> Verb {
+pub(super) fn read(fields: Fields, name: &str, values: &[String], defaults: &Rules) -> Verb {
     let dashdash = fields.boolean("dashdash").unwrap_or(false);
     let options = fields.table("options").map(|table| option::read(&table)).unwrap_or_default();
     let names: Vec<&str> =
@@ -43,7 +43,7 @@ pub(super) fn read(fields: Fields, name: &str, values: &[String]) -> Verb {
         dashdash,
         exclusive: groups(&fields, &options),
         refuse: fields.tables("refuse").into_iter().map(|table| refused(table, &options)).collect(),
-        rules: rules::whole(&fields, given),
+        rules: rules::whole(&fields, &given, defaults),
         when: fields.tables("when").into_iter().map(|table| case(table, &options, &names)).collect(),
         folder: fields.word("folder", &FOLDER).unwrap_or(Folder::Root),
         pass: passed(&fields),
@@ -90,7 +90,7 @@ fn case(table: Fields, options: &IndexMap<String, OptionDef>, names: &[&str]) ->
 fn passed(fields: &Fields) -> Vec<String> {
     let names = fields.texts("pass").unwrap_or_default();
     for name in &names {
-        let plain = name.value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        let plain = name.value.chars().all(|c| c.is_ascii_alphabetic() || c.is_ascii_digit() || c == '_');
         if name.value.is_empty() || !plain {
             fields.report.add(name.at, format!("`{}` is no name of an environment variable", name.value), None);
         }
