@@ -245,6 +245,22 @@ async fn a_plan_is_carried_out_once_for_the_same_call_and_the_same_state() {
 }
 
 #[tokio::test]
+async fn where_nothing_would_change_nobody_is_asked() {
+    for word in ["plan", "human"] {
+        let policy = format!("[[rule]]\ntool = \"scale_*\"\nconfirm = \"{word}\"\n");
+        let policy = Policy::parse(&policy, Path::new("p")).unwrap();
+        let bench = Bench::new(Confirm::Nothing, |s| s.policy = policy);
+        for door in [Door::Agents, Door::People] {
+            let asks = async |replicas: u32| {
+                let request = Bench::request("scale_app", json!({"app": "web", "replicas": replicas}), door);
+                bench.catalog.call(request).await.outcome == Outcome::Planned
+            };
+            assert!(asks(5).await && !asks(0).await, "{word}: there are none already");
+        }
+    }
+}
+
+#[tokio::test]
 async fn without_a_permit_for_the_scope_a_commit_fails_closed() {
     let bench = Bench::new(Confirm::Nothing, |_| {});
     let reply = bench.agent("scale_app", json!({"app": "other", "replicas": 3})).await;
