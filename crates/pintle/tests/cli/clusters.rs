@@ -220,3 +220,20 @@ fn kw_49_the_smoke_line_of_the_seed_works_as_typed_through_links() {
     assert_eq!((&answer["id"], &answer["result"]["serverInfo"]["name"]), (&1.into(), &"kubestellar-ops".into()));
     assert!(answer["result"]["capabilities"]["tools"].is_object(), "{answer}");
 }
+
+#[test]
+fn kw_73_one_program_serves_clusters_over_http_and_needs_no_other() {
+    let place = Place::new();
+    let token = place.home.write("token", "a-long-enough-token-for-this\n");
+    fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let file = token.display().to_string();
+    let words = ["--listen", "127.0.0.1:0", "--toolset", "ops", "--token-file", &file, "--kubeconfig", &place.kubeconfig];
+    // Nothing is found on the path: no git, no kubectl, no helm.
+    let server = crate::listening::Listening::start(&place.home, &words, Some(("PATH", "/nowhere")));
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_pods","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}"#;
+    let headers = "Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: get_pods\r\n";
+    assert_eq!(server.post("/mcp", headers, call).0, 401, "and asks who comes");
+    let known = format!("Authorization: Bearer a-long-enough-token-for-this\r\n{headers}");
+    let (status, answer) = server.post("/mcp", &known, call);
+    assert!(status == 200 && answer.contains(r#""rows":25"#), "{answer}");
+}
