@@ -1,7 +1,7 @@
 //! What the program tells of itself: completions, manual pages, data for the documents.
 
 use crate::{
-    Ended, check, clusters, house, people, personality::Personality, probe, quickstart, registry, serve, shelf,
+    Ended, check, clusters, eggs, house, people, personality::Personality, probe, quickstart, registry, serve, shelf,
 };
 use clap::{Arg, ArgAction, Command, ValueHint, builder::PossibleValuesParser, error::ErrorKind};
 use pintle_cli::{Commands, Console, Options, call_command, man_page, man_pages, refusal_of, usage_of};
@@ -88,9 +88,15 @@ fn whole(program: &str) -> Result<Command, Failure> {
     if program == "ops" {
         return Ok(ops);
     }
+    let tools = catalog(vec![shelf::eggs(&hosts)?, eggs::toolset(None)])?;
+    let eggs = Commands::new("eggs", Personality::Eggs.summary(), specs(&tools)).tree("eggs");
+    let eggs = eggs.mut_subcommand("mcp", |group| group.subcommand(eggs::start_command()));
+    if program == "eggs" {
+        return Ok(eggs);
+    }
     let house = catalog(registry::toolsets(None))?;
     let root = Commands::new("pintle", house::SUMMARY, specs(&house)).tree("pintle").subcommand(charly).subcommand(ops);
-    Ok(with_own(root))
+    Ok(with_own(root.subcommand(eggs)))
 }
 
 fn completions_command() -> Command {
@@ -156,6 +162,7 @@ pub(crate) fn data(words: &[String]) -> Ended {
         let before = format!("{} ", shelf::word_of(&toolset));
         tools.extend(described(vec![toolset], &before)?);
     }
+    tools.extend(described(vec![eggs::toolset(None)], "eggs ")?);
     tools.extend(described(registry::toolsets(None), "")?);
     let mut text = serde_json::to_string_pretty(&json!({"tools": tools}))
         .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;

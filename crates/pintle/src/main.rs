@@ -1,14 +1,16 @@
 //! The program `pintle`: both doors, joined with the toolsets.
 //!
-//! Under the names `charly` and `kubestellar-ops` (and, once they have operations, `kubestellar-deploy` and `eggs`) it
-//! is that toolset's own command.
+//! Under the names `charly`, `kubestellar-ops` and `eggs` (and, once it has operations, `kubestellar-deploy`) it is that
+//! toolset's own command.
 
 mod check;
 mod clusters;
 mod document;
+mod eggs;
 mod house;
 mod operations;
 mod ops;
+mod others;
 mod people;
 mod personality;
 mod probe;
@@ -16,6 +18,7 @@ mod project;
 mod quickstart;
 mod registry;
 mod serve;
+mod servers;
 mod shelf;
 mod surroundings;
 
@@ -41,7 +44,10 @@ fn main() -> ExitCode {
     }));
     // Refused only when there is one already, and then there is nothing to do.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let ended = start(std::env::args_os()).and_then(|start| route(&start));
+    let ended = match eggs::passed_on(std::env::args_os()) {
+        Some(failure) => Err(failure),
+        None => start(std::env::args_os()).and_then(|start| route(&start)),
+    };
     ExitCode::from(ended.unwrap_or_else(|failure| {
         show_failure(&Console::of_process(&Options::default()), &failure);
         failure.code.exit().code()
@@ -125,7 +131,8 @@ fn personality_of(personality: Personality, program: &str, words: &[String]) -> 
     match personality {
         Personality::Charly => people::charly(program, words),
         Personality::Ops => ops::command(program, words),
-        Personality::Deploy | Personality::Eggs => Err(personality.not_yet(program)),
+        Personality::Eggs => eggs::command(program, words),
+        Personality::Deploy => Err(personality.not_yet(program)),
     }
 }
 

@@ -10,8 +10,8 @@ use crate::{
 };
 use pintle_cli::{Commands, Console, Invocation, Options, Parsed, Terminal, leading_flags, parse_call, run};
 use pintle_core::{Code, Doors, Exit, Failure, Spec, Toolset, nearest};
-use pintle_dispatch::{Catalog, NameStyle};
-use std::sync::Arc;
+use pintle_dispatch::{Catalog, NameStyle, StateFolder};
+use std::{path::Path, sync::Arc};
 
 /// Words behind `pintle` that are neither a toolset nor an operation of the house.
 const OWN_WORDS: [&str; 7] = ["mcp", "check", "quickstart", "call", "completions", "man", "help"];
@@ -43,6 +43,16 @@ pub(crate) fn ops(program: &str, words: &[String], said: &clusters::Said) -> End
     let toolsets = shelf::clusters(&hosts);
     let commands = commands(&toolsets, program, Personality::Ops.summary()).with_leading(clusters::flags(true));
     let parsed = commands.parse(words)?;
+    finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
+}
+
+/// The commands of the pack of eggs, and those that manage what serves it to agents.
+pub(crate) fn eggs(program: &str, words: &[String]) -> Ended {
+    let state = surroundings::state();
+    let folder = state.as_ref().map_or(Path::new("/"), StateFolder::path);
+    let hosts = Hosts::of(&nowhere(), &clusters::Said::default(), folder)?;
+    let toolsets = vec![shelf::eggs(&hosts)?, crate::eggs::toolset(state.as_ref())];
+    let parsed = commands(&toolsets, program, Personality::Eggs.summary()).parse(words)?;
     finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
 }
 
@@ -95,7 +105,7 @@ pub(crate) fn house(words: &[String]) -> Ended {
     if let Some(first) = rest.first()
         && !first.starts_with('-')
         && first != "help"
-        && !specs(&toolsets).any(|spec| spec.name == *first)
+        && !specs(&toolsets).any(|spec| spec.name.split('.').next() == Some(first))
     {
         return Err(unknown(first, &toolsets));
     }

@@ -60,7 +60,7 @@ impl Personality {
 
     /// Whether this build has operations for it.
     pub(crate) const fn works(self) -> bool {
-        matches!(self, Self::Charly | Self::Ops)
+        matches!(self, Self::Charly | Self::Ops | Self::Eggs)
     }
 
     /// Why it does nothing.

@@ -1,24 +1,19 @@
 //! Registering this program with MCP clients: what that acts on, and as whom.
 
-use crate::{Ended, house, personality::Personality, shelf};
+use crate::{Ended, house, others, personality::Personality, shelf};
 use pintle_cli::{Console, Options};
 use pintle_core::{Code, Confirm, Exit, Failure, Toolset};
 use pintle_dispatch::StateFolder;
 use pintle_register::{Host, Offered, Owner, User, Writer};
 use std::{
-    ffi::OsString,
     fs,
-    os::unix::{fs::MetadataExt, process::CommandExt, process::ExitStatusExt},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    process::Command,
     sync::Arc,
 };
 
 /// The commands that act on files of a user.
 const COMMANDS: [&str; 3] = ["register", "unregister", "clients"];
-
-/// What a user's process gets of ours. Nothing of root's own belongs there.
-const PASSED_ON: [&str; 7] = ["PATH", "TERM", "LANG", "LC_ALL", "TZ", "NO_COLOR", "COLUMNS"];
 
 /// The operations of the house, with those of registering.
 pub(crate) fn toolsets(state: Option<StateFolder>) -> Vec<Toolset> {
@@ -26,13 +21,13 @@ pub(crate) fn toolsets(state: Option<StateFolder>) -> Vec<Toolset> {
     let asks = Console::of_process(&Options::default()).can_ask();
     let confirm = if asks { Confirm::Plan } else { Confirm::Nothing };
     let registrar = Arc::new(host(state.as_ref()));
-    vec![house::toolset(state), pintle_register::toolset(&registrar, confirm)]
+    let packs = Arc::new(pintle_pack::Host::new(pintle_pack::Surroundings::of_process(state.clone())));
+    vec![house::toolset(state), pintle_register::toolset(&registrar, confirm), pintle_pack::people(&packs)]
 }
 
 /// What registering acts on.
 pub(crate) fn host(state: Option<&StateFolder>) -> Host {
-    // A system without that file has no users to name, which is told when one is named.
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let passwd = others::passwd();
     let record = User::numbered(&passwd, rustix::process::geteuid().as_raw()).map(|user| user.home);
     let offered = |name: &'static str| {
         let works = match Personality::ALL.into_iter().find(|personality| personality.toolset() == name) {
@@ -52,7 +47,7 @@ pub(crate) fn host(state: Option<&StateFolder>) -> Host {
 }
 
 /// This program as it was called: absolute, its links not resolved, so that an update behind a link needs no new entry.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("pintle"));
     let typed = PathBuf::from(std::env::args_os().next().unwrap_or_default());
     let found = if typed.components().count() > 1 {
@@ -69,33 +64,28 @@ fn program() -> PathBuf {
 
 /// Runs these words as the users that they are about, if that is somebody else: as root, whoever is named with `--user`,
 /// else whoever took root's rights. None when they are about the user at this end.
-///
-/// A process of that user does all of it, from the first look at a file: root neither reads nor writes in a home.
 pub(crate) fn as_users(words: &[String]) -> Option<Ended> {
     let command = words.iter().find(|word| !word.starts_with('-'))?;
     if !COMMANDS.contains(&command.as_str()) || !rustix::process::geteuid().is_root() {
         return None;
     }
     let (mut names, rest) = split(words);
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let passwd = others::passwd();
     if names.is_empty() {
-        names.extend(behind_root(&passwd).filter(|name| name != "root"));
+        names.extend(others::behind_root(&passwd));
     }
     let users: Result<Vec<User>, Failure> = names.iter().map(|name| User::named(&passwd, name)).collect();
     match users {
         Ok(users) if users.iter().all(|user| user.uid == 0) => None,
-        Ok(users) => Some(users.iter().map(|user| run_as(user, &rest)).collect::<Result<Vec<u8>, _>>().map(together)),
+        Ok(users) => {
+            let run = |user: &User| {
+                let named = ["--user".to_owned(), user.name.clone()];
+                others::run_as(user, &[rest.as_slice(), &named].concat())
+            };
+            Some(users.iter().map(run).collect::<Result<Vec<u8>, _>>().map(together))
+        }
         Err(failure) => Some(Err(failure)),
     }
-}
-
-/// Who took root's rights, as the programs for that tell.
-fn behind_root(passwd: &str) -> Option<String> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let number = || variable("PKEXEC_UID")?.parse().ok();
-    variable("SUDO_USER")
-        .or_else(|| variable("DOAS_USER"))
-        .or_else(|| number().and_then(|uid| User::numbered(passwd, uid)).map(|user| user.name))
 }
 
 /// The values of `--user`, and the other words.
@@ -110,23 +100,6 @@ fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
         }
     }
     (names, rest)
-}
-
-fn run_as(user: &User, words: &[String]) -> Result<u8, Failure> {
-    let program = program();
-    let mut command = Command::new(&program);
-    command.args(words).args(["--user", &user.name]).env_clear();
-    let kept = PASSED_ON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
-    let own: [(&str, OsString); 3] =
-        [("HOME", user.home.clone().into()), ("USER", user.name.clone().into()), ("LOGNAME", user.name.clone().into())];
-    // With a user, the groups of root are dropped before the program starts.
-    command.envs(kept).envs(own).gid(user.gid).uid(user.uid);
-    let status = command.status().map_err(|error| {
-        Failure::io(format!("running `{}` as `{}`", program.display(), user.name), &error)
-            .hint("that user must be able to read and run it; clients could not start it either")
-    })?;
-    let signal = status.signal().map_or(1, |signal| 128 + signal);
-    Ok(u8::try_from(status.code().unwrap_or(signal)).unwrap_or(1))
 }
 
 /// One exit code for several users.

@@ -3,7 +3,11 @@
 mod flags;
 mod tools;
 
-use crate::{Ended, probe, shelf, surroundings};
+use crate::{
+    Ended, probe,
+    servers::{self, Registration},
+    shelf, surroundings,
+};
 use clap::{Command, error::ErrorKind};
 use flags::{Flags, Transport};
 use pintle_cli::{Console, Options, refusal_of};
@@ -48,8 +52,22 @@ pub(crate) fn group(program: &str) -> Command {
         .subcommand(flags::command())
 }
 
+/// The command `serve`, for toolsets that have one of their own.
+pub(crate) fn command() -> Command {
+    flags::command()
+}
+
 fn serve(path: &str, personality: Option<&str>, words: &[String]) -> Ended {
-    let command = flags::command().bin_name(path.to_owned()).no_binary_name(true);
+    run(command(), path, personality, words)
+}
+
+/// Serves as `command`, which has the flags of `serve` and perhaps more, says.
+pub(crate) fn start(command: Command, path: &str, personality: &str, words: &[String]) -> Ended {
+    run(command, path, Some(personality), words)
+}
+
+fn run(command: Command, path: &str, personality: Option<&str>, words: &[String]) -> Ended {
+    let command = command.bin_name(path.to_owned()).no_binary_name(true);
     let matches = match command.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
@@ -71,6 +89,13 @@ fn serve(path: &str, personality: Option<&str>, words: &[String]) -> Ended {
     ended.map(|()| Exit::Ok.code())
 }
 
+/// A server of which nobody can see that it runs serves all the same.
+fn unseen(error: &std::io::Error) {
+    let failure = Failure::io("writing down that this server runs", error);
+    let console = Console::of_process(&Options::default());
+    console.err(&format!("pintle: {}; `pintle eggs mcp status` and `stop` do not see it\n", failure.message));
+}
+
 /// A server that is ready to start.
 struct Server {
     catalog: Catalog,
@@ -78,6 +103,8 @@ struct Server {
     transport: Transport,
     /// What the start-up line tells besides the address.
     told: String,
+    /// What it serves, as it was asked for.
+    names: Vec<String>,
 }
 
 impl Server {
@@ -118,11 +145,18 @@ impl Server {
             .filter(|count| *count > 0)
             .map(|count| format!(" ({count} of charly's 190 leaves are missing yet)"))
             .unwrap_or_default();
-        Ok(Self { catalog, options, transport: flags.transport, told })
+        Ok(Self { catalog, options, transport: flags.transport, told, names })
     }
 
-    async fn run(self) -> Result<(), Failure> {
+    async fn run(mut self) -> Result<(), Failure> {
         let console = Console::of_process(&Options::default());
+        let transport = match &self.transport {
+            Transport::Stdio => servers::Transport::Stdio,
+            Transport::Http(_) => servers::Transport::Http,
+        };
+        // Until the end of this.
+        let registered = Registration::new(&self.names, transport, unseen);
+        self.options.newcomers = Some(registered.newcomers());
         let count = self.catalog.names().count();
         let told = self.told;
         let started = |place: &str| console.err(&format!("pintle: {count} tools {place}{told}\n"));

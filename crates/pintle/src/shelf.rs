@@ -3,7 +3,11 @@
 use crate::{clusters, personality::Personality, project::Project};
 use pintle_charly::leaves;
 use pintle_core::{Code, Failure, Toolset, nearest};
-use std::{path::Path, sync::Arc};
+use pintle_dispatch::StateFolder;
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 /// Everything that `--toolset` takes.
 pub(crate) const NAMES: [&str; 5] = ["charly", "ops", "deploy", "eggs", "extra"];
@@ -13,6 +17,8 @@ pub(crate) const NAMES: [&str; 5] = ["charly", "ops", "deploy", "eggs", "extra"]
 pub(crate) struct Hosts {
     pub(crate) boxes: Arc<pintle_charly::Host>,
     pub(crate) clusters: Arc<pintle_ops::Host>,
+    packs: Arc<OnceLock<Arc<pintle_pack::Host>>>,
+    state: StateFolder,
 }
 
 impl Hosts {
@@ -21,7 +27,16 @@ impl Hosts {
     /// # Errors
     /// When a folder that was named is not there, or a flag of clusters has no meaning.
     pub(crate) fn of(project: &Project, clusters: &clusters::Said, state: &Path) -> Result<Self, Failure> {
-        Ok(Self { boxes: project.host(state)?, clusters: clusters.host()? })
+        let state_folder = StateFolder::at(state);
+        Ok(Self { boxes: project.host(state)?, clusters: clusters.host()?, packs: Arc::default(), state: state_folder })
+    }
+
+    /// The packs, read when they are first asked for.
+    pub(crate) fn packs(&self) -> &Arc<pintle_pack::Host> {
+        self.packs.get_or_init(|| {
+            let surroundings = pintle_pack::Surroundings::of_process(Some(self.state.clone()));
+            Arc::new(pintle_pack::Host::new(surroundings))
+        })
     }
 }
 
@@ -34,7 +49,8 @@ pub(crate) fn toolsets(names: &[String], hosts: &Hosts) -> Result<Vec<Toolset>, 
     let mut all: Vec<Toolset> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     let others = names.iter().any(|name| name != "extra");
-    let wanted = |name: &str| !others || names.iter().any(|known| known == name);
+    let named = |name: &str| names.iter().any(|known| known == name);
+    let wanted = |name: &str| !others || named(name);
     for name in names {
         if seen.contains(&name.as_str()) {
             continue;
@@ -47,7 +63,11 @@ pub(crate) fn toolsets(names: &[String], hosts: &Hosts) -> Result<Vec<Toolset>, 
                 all.extend(wanted("charly").then(|| pintle_charly::extra(Arc::clone(&hosts.boxes))));
                 all.extend(wanted("ops").then(|| pintle_ops::extra(&hosts.clusters)));
             }
-            other => return Err(absent(other)),
+            // A pack brings what it has beyond its seed itself.
+            pack if hosts.packs().pack(pack).is_ok() => {
+                all.push(pintle_pack::toolset(hosts.packs(), pack, named("extra"))?);
+            }
+            other => return Err(absent(other, hosts)),
         }
     }
     Ok(all)
@@ -63,24 +83,44 @@ pub(crate) fn clusters(hosts: &Hosts) -> Vec<Toolset> {
     vec![pintle_ops::toolset(Arc::clone(&hosts.clusters)), pintle_ops::extra(&hosts.clusters)]
 }
 
-/// Everything that works in this build, with what we add to it.
+/// The pack of eggs, with what is there on request only.
+///
+/// # Errors
+/// When the operator's own form of it does not hold together.
+pub(crate) fn eggs(hosts: &Hosts) -> Result<Toolset, Failure> {
+    pintle_pack::toolset(hosts.packs(), Personality::Eggs.toolset(), true)
+}
+
+/// Everything that works in this build, with what we add to it. A pack that does not hold together is told where it is
+/// asked for.
 pub(crate) fn all(hosts: &Hosts) -> Vec<Toolset> {
-    boxes(hosts).into_iter().chain(clusters(hosts)).collect()
+    boxes(hosts).into_iter().chain(clusters(hosts)).chain(eggs(hosts)).collect()
 }
 
 /// The word behind `pintle` under which people find the tools of a toolset.
 pub(crate) fn word_of(toolset: &Toolset) -> &'static str {
-    let of = Personality::ALL.into_iter().find(|personality| personality.program() == toolset.server_name);
+    let is_it = |personality: &Personality| {
+        personality.program() == toolset.server_name || personality.toolset() == toolset.name
+    };
+    let of = Personality::ALL.into_iter().find(is_it);
     of.map_or("charly", Personality::toolset)
 }
 
-/// Names of the toolsets that a server offers when nobody says which.
+/// Names of the toolsets that a server offers when nobody says which: what can work here.
 pub(crate) fn usual() -> Vec<String> {
-    let working = Personality::ALL.into_iter().filter(|personality| personality.works());
+    let eggs = || pintle_pack::Host::new(pintle_pack::Surroundings::of_process(None)).seems_here("eggs");
+    let here = |personality: &Personality| *personality != Personality::Eggs || eggs();
+    let working = Personality::ALL.into_iter().filter(|personality| personality.works()).filter(here);
     working.map(|personality| personality.toolset().to_owned()).collect()
 }
 
-fn absent(name: &str) -> Failure {
+fn absent(name: &str, hosts: &Hosts) -> Failure {
+    // One that is there and does not hold together says what is wrong.
+    if let Err(failure) = hosts.packs().pack(name)
+        && failure.code == Code::Invalid
+    {
+        return failure;
+    }
     if let Some(personality) = Personality::ALL.into_iter().find(|p| p.toolset() == name) {
         return Failure::new(
             Code::Unavailable,

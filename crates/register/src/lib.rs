@@ -20,12 +20,14 @@ mod owner;
 mod plan;
 mod proof;
 mod report;
+mod standing;
 mod writer;
 
 pub use health::{Health, health};
 pub use host::{Host, Offered};
 pub use owner::{Owner, User};
 pub use pintle_files::{Fault, Step};
+pub use standing::{Entry, Standing, standings};
 pub use writer::Writer;
 
 use pintle_core::{Confirm, Toolset, change, query};

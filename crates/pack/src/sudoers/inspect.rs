@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use pintle_core::{Code, Digest, Failure};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{self, MODE, ROOT};
@@ -14,7 +15,7 @@ use super::syntax;
 use super::user::UserName;
 
 /// Whether there is a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// There is none.
@@ -28,7 +29,7 @@ pub enum State {
 }
 
 /// A line of the rule, as sudo reads it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Grant {
     /// Who.
     pub user: String,
@@ -41,7 +42,7 @@ pub struct Grant {
 }
 
 /// The helper's file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HelperState {
     /// Where it has to be.
     pub path: PathBuf,
@@ -56,7 +57,7 @@ pub struct HelperState {
 }
 
 /// All that is known of the grant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Installed {
     /// Which file.
     pub path: PathBuf,

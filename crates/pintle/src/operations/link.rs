@@ -14,7 +14,8 @@ use std::{
 
 /// Install the names of the toolsets as links to this program.
 ///
-/// Only links of ours are replaced. `eggs` is left out unless it is asked for: the real program has that name.
+/// Only links of ours are replaced, and only names that do something in this build are made. `eggs` is left out unless
+/// it is asked for: the real program has that name, and gets everything but `eggs mcp` passed on.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct LinkNames {
     /// Folder of the links, such as ~/.local/bin
@@ -34,13 +35,16 @@ pub(crate) struct Linked {
     made: Vec<String>,
     /// Links that were right already.
     kept: Vec<String>,
+    /// What a person should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl Answer for Linked {
     fn view(&self) -> View {
         let lines = self.made.iter().map(|link| format!("{link} -> {}", self.program));
         let kept = self.kept.iter().map(|link| format!("{link} is right already"));
-        View::text(lines.chain(kept).collect::<Vec<_>>().join("\n"))
+        View::text(lines.chain(kept).chain(self.notes.iter().cloned()).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -50,6 +54,7 @@ pub(crate) struct Ready {
     folder: PathBuf,
     program: PathBuf,
     links: Vec<(PathBuf, Found)>,
+    notes: Vec<String>,
 }
 
 /// What stands in the place of a link.
@@ -78,12 +83,35 @@ fn somebody_elses(link: &Path) -> Failure {
     Failure::new(Code::AlreadyExists, format!("`{}` is there already and is not ours", link.display()))
 }
 
+/// What the name `eggs` in that folder does to the real one: nothing is put in front of it unsaid.
+fn shadowing(folder: &Path) -> Vec<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let same = |known: &PathBuf| fs::canonicalize(known).is_ok_and(|known| known == folder);
+    let place = std::env::split_paths(&path).position(|known| same(&known));
+    let real = crate::eggs::real();
+    let behind = |real: &Path| std::env::split_paths(&path).position(|known| Some(known.as_path()) == real.parent());
+    let note = match (&real, place) {
+        (None, _) => "there is no other eggs here: only `eggs mcp` does something".to_owned(),
+        (Some(real), None) => format!("`{}` is not in PATH: `eggs` stays {}", folder.display(), real.display()),
+        (Some(real), Some(place)) if behind(real).is_some_and(|behind| behind < place) => {
+            format!("{} comes first in PATH: `eggs` stays that one", real.display())
+        }
+        (Some(real), Some(_)) => format!("`eggs` is this program now; all but `eggs mcp` goes to {}", real.display()),
+    };
+    vec![note]
+}
+
 fn prepare(dir: &str, eggs: bool) -> Result<Prepared<Ready>, Failure> {
     let folder = fs::canonicalize(dir).map_err(|error| {
         Failure::io(format!("opening the folder `{dir}`"), &error).hint("name a folder that is there and in your PATH")
     })?;
     let program = std::env::current_exe().map_err(|error| Failure::io("finding this program's own path", &error))?;
-    let names = Personality::ALL.into_iter().filter(|personality| eggs || *personality != Personality::Eggs);
+    let wanted = |personality: &Personality| match personality {
+        // What it passes on works without a toolset.
+        Personality::Eggs => eggs,
+        other => other.works(),
+    };
+    let names = Personality::ALL.into_iter().filter(wanted);
     let mut links = Vec::new();
     let mut problems = Vec::new();
     for name in names.map(Personality::program) {
@@ -99,8 +127,9 @@ fn prepare(dir: &str, eggs: bool) -> Result<Prepared<Ready>, Failure> {
             .hint("move it away, or choose another folder"));
     }
     let changes: Vec<_> = links.iter().filter(|(_, found)| *found != Found::Right).collect();
-    let preview: String =
-        changes.iter().map(|(link, _)| format!("{} -> {}\n", link.display(), program.display())).collect();
+    let notes = if eggs { shadowing(&folder) } else { Vec::new() };
+    let lines = changes.iter().map(|(link, _)| format!("{} -> {}", link.display(), program.display()));
+    let preview: String = lines.chain(notes.iter().cloned()).map(|line| line + "\n").collect();
     Ok(Prepared {
         effect: if changes.is_empty() { Effect::READ } else { Effect::WRITE },
         scopes: vec![Scope::path(folder.display().to_string())],
@@ -108,12 +137,17 @@ fn prepare(dir: &str, eggs: bool) -> Result<Prepared<Ready>, Failure> {
         seen: Digest::of(&preview),
         preview,
         confirm: None,
-        ready: Ready { folder, program, links },
+        ready: Ready { folder, program, links, notes },
     })
 }
 
 fn commit(ready: &Ready, permit: &Permit) -> Result<Linked, Failure> {
-    let mut linked = Linked { program: ready.program.display().to_string(), made: Vec::new(), kept: Vec::new() };
+    let mut linked = Linked {
+        program: ready.program.display().to_string(),
+        made: Vec::new(),
+        kept: Vec::new(),
+        notes: ready.notes.clone(),
+    };
     for (link, found) in &ready.links {
         let shown = link.display().to_string();
         if *found == Found::Right {

@@ -93,12 +93,14 @@ fn link_installs_the_names_and_never_over_what_is_not_ours() {
     fs::create_dir(&bin).unwrap();
     let dir = bin.display().to_string();
     home.run(["link", &dir]).good();
-    for name in ["charly", "kubestellar-ops", "kubestellar-deploy"] {
+    for name in ["charly", "kubestellar-ops"] {
         assert_eq!(fs::read_link(bin.join(name)).unwrap(), pintle().canonicalize().unwrap());
     }
+    assert!(!bin.join("kubestellar-deploy").exists(), "a name that does nothing is not installed");
     assert!(!bin.join("eggs").exists(), "the real program has that name");
     let again = home.run(["link", &dir, "--eggs", "--output", "json"]).json();
-    assert_eq!((again["made"].as_array().unwrap().len(), again["kept"].as_array().unwrap().len()), (1, 3));
+    assert_eq!((again["made"].as_array().unwrap().len(), again["kept"].as_array().unwrap().len()), (1, 2));
+    assert!(again["notes"][0].as_str().unwrap().contains("eggs"), "it says what becomes of the real one");
     let other = home.path().join("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("charly"), "mine").unwrap();
@@ -108,7 +110,9 @@ fn link_installs_the_names_and_never_over_what_is_not_ours() {
     assert!(refused.err.contains("other/charly` is there already and is not ours"), "{}", refused.err);
     assert!(refused.err.contains("other/kubestellar-ops` is there already and is not ours"), "{}", refused.err);
     assert_eq!(fs::read_to_string(other.join("charly")).unwrap(), "mine");
-    assert!(!other.join("kubestellar-deploy").exists(), "all or nothing");
+    fs::remove_file(other.join("charly")).unwrap();
+    assert_eq!(home.run(["link", &other.display().to_string()]).code, 1);
+    assert!(!other.join("charly").exists(), "all or nothing");
     assert_eq!(home.run(["link", "/no/such/folder"]).code, 1);
 }
 

@@ -1,0 +1,6 @@
+//! `pintle eggs mcp …` and the name `eggs`, as people and clients use them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod servers;
+mod shim;
+mod stage;
