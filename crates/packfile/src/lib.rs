@@ -20,6 +20,8 @@
 //!     program.candidates = ["/usr/bin/ls"]
 //!
 //!     [verb.list]
+//!     effects = []
+//!     elevate = "never"
 //!     dashdash = true
 //!     options.all = { flag = "--all", type = "boolean", about = "also names that begin with a dot" }
 //!     options.path = { position = 1, type = "string" }

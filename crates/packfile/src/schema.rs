@@ -32,10 +32,13 @@ impl ToolDef {
                 choice.insert("x-cli".into(), json!({"positional": 1}));
                 properties.insert(parameter.name.clone(), choice.into());
                 let all = self.verbs(pack);
+                let mut places = vec![1];
                 for name in parameters {
                     let mut holders = all.iter().filter_map(|verb| verb.options.get(name));
                     let Some(option) = holders.next() else { continue };
-                    properties.insert(name.clone(), joined(option, holders));
+                    let mut property = joined(option, holders);
+                    one_at_a_place(&mut property, &mut places);
+                    properties.insert(name.clone(), property);
                     if all.iter().all(|verb| verb.options.get(name).is_some_and(|option| option.required)) {
                         required.push(name.clone());
                     }
@@ -97,6 +100,17 @@ fn line(parameter: &Parameter) -> Map<String, Value> {
     map
 }
 
+/// Verbs of one tool may each have a first position: on the command line of the tool only one of them can stand there,
+/// the others are given by name.
+fn one_at_a_place(property: &mut Value, places: &mut Vec<u64>) {
+    let Some(hints) = property.get_mut("x-cli").and_then(Value::as_object_mut) else { return };
+    match hints.get("positional").and_then(Value::as_u64) {
+        Some(place) if places.contains(&place) => drop(hints.shift_remove("positional")),
+        Some(place) => places.push(place),
+        None => {}
+    }
+}
+
 /// One property for an option that several verbs have: what they do not agree on is left to the check.
 fn joined<'o>(option: &OptionDef, others: impl Iterator<Item = &'o OptionDef>) -> Value {
     // The choice is the first position.
@@ -143,11 +157,8 @@ fn property(option: &OptionDef, positions_before: usize) -> Value {
             map.insert(key.into(), bound.into());
         }
     }
-    // The reason why no other value is taken is told by the check; an `enum` here would hide it.
-    match (&option.default, &option.only) {
-        (Some(default), _) if !option.brief => drop(map.insert("default".into(), default.clone())),
-        (None, Some(only)) => drop(map.insert("default".into(), only.value.as_str().into())),
-        _ => {}
+    if let (Some(default), false) = (&option.default, option.brief) {
+        map.insert("default".into(), default.clone());
     }
     describe(&mut map, &option.about);
     let mut people = Map::new();

@@ -214,8 +214,9 @@ impl ToolDef {
             Shape::Verb { verb, parameters } => {
                 parameters.retain(|option| offers(&mut std::iter::once(&*verb), option));
             }
-            Shape::Choose { verbs, parameters, .. } => {
+            Shape::Choose { verbs, parameters, default, .. } => {
                 verbs.retain(|_, verb| kept.contains_key(verb));
+                default.take_if(|default| !verbs.contains_key(default));
                 parameters.retain(|option| offers(&mut verbs.values(), option));
             }
             Shape::Command { verbs, .. } => verbs.retain(|verb| kept.contains_key(verb)),

@@ -184,28 +184,27 @@ fn distinct<T>(fields: &Fields, all: Vec<(usize, Option<T>)>, name: impl Fn(&T) 
     kept
 }
 
-/// A verb that nothing offers is a mistake, and so is a tool that must be there without a verb that must.
+/// A verb that nothing offers is a mistake, and so is a tool that is there without extras when no verb of it is.
 fn offered(fields: &Fields, verbs: &IndexMap<String, Verb>, tools: &[ToolDef], resources: &[ResourceDef]) {
-    let mut names: Vec<&String> = Vec::new();
+    let mut offered: Vec<&String> = Vec::new();
     for tool in tools {
-        match &tool.shape {
-            Shape::Verb { verb, .. } => {
-                names.push(verb);
-                if !tool.extra && verbs.get(verb).is_some_and(|verb| verb.extra) {
-                    let message = format!("tool `{}` is no extra, but its verb is", tool.name);
-                    fields.report.add(fields.at(), message, None);
-                }
-            }
-            Shape::Choose { verbs, .. } => names.extend(verbs.values()),
-            Shape::Command { verbs, .. } => names.extend(verbs),
-            Shape::Read { .. } => {}
+        let names: Vec<&String> = match &tool.shape {
+            Shape::Verb { verb, .. } => vec![verb],
+            Shape::Choose { verbs, .. } => verbs.values().collect(),
+            Shape::Command { verbs, .. } => verbs.iter().collect(),
+            Shape::Read { .. } => continue,
+        };
+        if !tool.extra && names.iter().all(|name| verbs.get(*name).is_some_and(|verb| verb.extra)) {
+            let message = format!("tool `{}` is no extra, but everything that it runs is", tool.name);
+            fields.report.add(fields.at(), message, None);
         }
+        offered.extend(names);
     }
-    names.extend(resources.iter().filter_map(|resource| match &resource.source {
+    offered.extend(resources.iter().filter_map(|resource| match &resource.source {
         Source::Verb(verb) => Some(verb),
         Source::Files(_) | Source::Probe(_) => None,
     }));
-    for verb in verbs.keys().filter(|verb| !names.contains(verb)) {
+    for verb in verbs.keys().filter(|verb| !offered.contains(verb)) {
         fields.report.add(fields.at(), format!("verb `{verb}` is offered by no tool and no resource"), None);
     }
 }

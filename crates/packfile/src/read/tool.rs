@@ -60,6 +60,7 @@ fn shape(fields: &Fields, verbs: &IndexMap<String, Verb>) -> Option<Shape> {
         if names.is_empty() {
             table.report.add(table.at(), "`verbs` names no verb", None);
         }
+        told_apart(&table, &names, verbs);
         table.finish();
         return Some(Shape::Command { parameter: parameter?, verbs: bare(names) });
     }
@@ -67,6 +68,26 @@ fn shape(fields: &Fields, verbs: &IndexMap<String, Verb>) -> Option<Shape> {
     let parameter = parameter(&table);
     table.finish();
     Some(Shape::Read { parameter: parameter? })
+}
+
+/// In a command line the words tell which verb is meant.
+fn told_apart(table: &Fields, names: &[At<String>], verbs: &IndexMap<String, Verb>) {
+    let mut seen: IndexMap<&[String], &str> = IndexMap::new();
+    for (name, verb) in names.iter().filter_map(|name| Some((name, verbs.get(&name.value)?))) {
+        if verb.words.is_empty() {
+            table.report.add(
+                name.at,
+                format!("verb `{}` has no words that a command could begin with", name.value),
+                None,
+            );
+        }
+        for words in std::iter::once(&verb.words).chain(&verb.aliases) {
+            if let Some(first) = seen.insert(words, &name.value) {
+                let message = format!("`{}` begins `{first}` and `{}`", words.join(" "), name.value);
+                table.report.add(name.at, message, None);
+            }
+        }
+    }
 }
 
 fn choice(

@@ -18,6 +18,7 @@ fn eg_030_a_command_is_read_by_the_words_and_options_of_the_pack() {
         (json!(["wardrobe", "show", "colibri"]), &["wardrobe", "show", "colibri"]),
         (json!("remaster --debug --compression xz"), &["remaster", "--compression=xz", "--debug"]),
         (json!("remaster --compression=xz --clone=false"), &["remaster", "--compression=xz"]),
+        (json!("wardrobe wear x --no-firm"), &["wardrobe", "wear", "--no-firm", "x"]),
         (json!("kill"), &["destroy"]),
         (json!("sysinstall --unattended"), &["sysinstall", "--unattended"]),
         (json!("sysinstall krill --fstype btrfs"), &["sysinstall", "krill", "--fstype=btrfs"]),

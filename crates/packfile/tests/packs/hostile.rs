@@ -1,10 +1,17 @@
 //! Whatever a caller writes arrives as one element of the argument vector, or nothing runs.
 
+use std::sync::LazyLock;
+
 use pintle_packfile::{BUILTIN, Kind, OptionDef, Pack, Spelling, Verb};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::whole;
+
+/// The built-in packs, read once.
+static PACKS: LazyLock<Vec<Pack>> = LazyLock::new(|| BUILTIN.iter().map(|(name, _)| whole(name)).collect());
+/// The pack of eggs without extras.
+static EGGS: LazyLock<Pack> = LazyLock::new(|| whole("eggs").essential());
 
 const CRAFTED: [&str; 40] = [
     "; id",
@@ -98,8 +105,8 @@ fn each_option(pack: &Pack, mut look: impl FnMut(&Verb, &OptionDef)) {
 
 #[test]
 fn s_06_crafted_values_arrive_whole_or_are_refused() {
-    for (name, _) in BUILTIN {
-        each_option(&whole(name), |verb, option| {
+    for pack in PACKS.iter() {
+        each_option(pack, |verb, option| {
             for text in CRAFTED {
                 arrives_or_is_refused(verb, option, text);
             }
@@ -133,8 +140,8 @@ proptest! {
 
     #[test]
     fn s_06_any_text_arrives_whole_or_is_refused(text in "\\PC{0,40}|[;&|`$()<>'\"\\\\\n\t \0@=-]{1,12}") {
-        for (name, _) in BUILTIN {
-            each_option(&whole(name), |verb, option| arrives_or_is_refused(verb, option, &text));
+        for pack in PACKS.iter() {
+            each_option(pack, |verb, option| arrives_or_is_refused(verb, option, &text));
         }
     }
 
@@ -152,11 +159,11 @@ proptest! {
             0..6,
         ),
     ) {
-        let pack = whole("eggs").essential();
+        let pack = &*EGGS;
         let tool = pack.tool("eggs_exec").unwrap();
         for command in [json!(words), json!(words.join(" "))] {
             let given = Map::from_iter([("command".to_owned(), command)]);
-            let Ok(pintle_packfile::Asked::Verb(verb, arguments)) = tool.resolve(&pack, &given) else { continue };
+            let Ok(pintle_packfile::Asked::Verb(verb, arguments)) = tool.resolve(pack, &given) else { continue };
             prop_assert!(!verb.extra && pack.verbs.contains_key(&verb.name));
             let argv = verb.argv(&arguments);
             prop_assert!(argv.starts_with(&verb.words));

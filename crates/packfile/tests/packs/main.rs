@@ -6,6 +6,7 @@ mod coverage;
 mod eggs;
 mod exec;
 mod hostile;
+mod manual;
 mod problems;
 mod schemas;
 mod tar;

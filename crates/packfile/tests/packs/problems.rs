@@ -104,6 +104,12 @@ fn every_mistake_has_its_place_and_a_hint() {
             "uri = \"p://x\"\nverb = \"do\"",
             "32:8: a resource only reads and has no arguments: `do` does not fit",
         ),
+        (
+            "about = \"a\"\nverb = \"look\"",
+            "about = \"a\"\ncommand = { parameter = \"c\", verbs = [\"do\", \"look\", \"do\"] }",
+            "29:45: verb `look` has no words that a command could begin with\n29:53: `do` begins `do` and `do`",
+        ),
+        ("[verb.look]", "[verb.look]\nextra = true", "1:1: tool `p_look` is no extra, but everything that it runs is"),
         ("[mask]", "[mask", "9:6: unclosed table, expected `]`"),
     ] {
         let told = told(from, to).join("\n");

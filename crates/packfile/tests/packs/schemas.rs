@@ -81,6 +81,7 @@ fn seen(schema: &Value) -> Value {
     seen
 }
 
+/// 520 bytes a tool is the budget; 50 of them are for what the catalogue adds: plan tokens, and whether to wait for a job.
 #[test]
 fn what_a_model_sees_of_a_tool_is_short() {
     let hints =
@@ -88,17 +89,14 @@ fn what_a_model_sees_of_a_tool_is_short() {
     for (name, _) in BUILTIN {
         let pack = whole(name).essential();
         let size = |tool: &pintle_packfile::ToolDef| {
-            let mut schema = seen(&tool.schema(&pack));
-            if tool.job(&pack).is_some() {
-                schema["properties"]["wait"] = json!({"type": "boolean", "default": true});
-            }
+            let schema = seen(&tool.schema(&pack));
             json!({"name": tool.name, "description": tool.about, "inputSchema": schema, "annotations": hints})
                 .to_string()
                 .len()
         };
         let sizes: Vec<_> = pack.tools.iter().map(|tool| (size(tool), tool.name.as_str())).collect();
         let mean = sizes.iter().map(|(size, _)| size).sum::<usize>().div_ceil(sizes.len());
-        assert!(mean <= 520, "{mean} bytes a tool: {sizes:?}");
+        assert!(mean <= 470, "{mean} bytes a tool: {sizes:?}");
     }
 }
 
@@ -108,7 +106,7 @@ fn parameters_have_types_values_and_requirements() {
     let schema = |tool: &str| pack.tool(tool).unwrap().schema(&pack);
     let remaster = schema("eggs_remaster");
     assert_eq!(remaster["properties"]["compression"]["enum"], json!(["zstd", "xz", "lz4", "gzip"]));
-    assert_eq!(remaster["properties"]["path"]["default"], "/home/eggs");
+    assert_eq!(remaster["properties"]["path"]["type"], "string");
     assert_eq!(remaster["properties"]["stop_after"]["enum"].as_array().unwrap().len(), 20);
     assert_eq!(remaster["properties"]["debug"]["type"], "boolean");
     assert_eq!(remaster.get("required"), None);
