@@ -4,12 +4,13 @@
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use pintle_core::{Failure, Secret};
 use pintle_fleet::{FleetOptions, Impersonation, Overrides};
+use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc};
 
 const KUBECONFIG: &str = "kubeconfig";
 
 /// What was said about clusters.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Said(Vec<(String, Vec<String>)>);
 
 /// Name, placeholder, meaning of each flag with a value.
@@ -68,6 +69,11 @@ impl Said {
             said.push((INSECURE.to_owned(), Vec::new()));
         }
         Self(said)
+    }
+
+    /// Whether something was said that must not be written down.
+    pub(crate) fn holds_secret(&self) -> bool {
+        !self.all("token").is_empty()
     }
 
     fn last(&self, name: &str) -> Option<String> {

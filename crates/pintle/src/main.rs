@@ -8,6 +8,7 @@ mod clusters;
 mod document;
 mod eggs;
 mod house;
+mod job;
 mod operations;
 mod ops;
 mod others;
@@ -107,6 +108,7 @@ fn route(start: &Start) -> Ended {
         "check-provider" => check::serve_provider(&words[1..]),
         "quickstart" => quickstart::command(&words[1..], &start.typed),
         "call" => people::call(&words[1..]),
+        "job" => job::command(&words[1..]),
         "completions" => document::completions("pintle", &words[1..]),
         "man" => document::man("pintle", &words[1..]),
         "docs-data" => document::data(&words[1..]),

@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod approve;
 pub(crate) mod deny;
 pub(crate) mod doctor;
+pub(crate) mod jobs;
 pub(crate) mod link;
 pub(crate) mod tools;
 pub(crate) mod version;

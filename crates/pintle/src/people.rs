@@ -2,6 +2,7 @@
 
 use crate::{
     Ended, clusters, document, house,
+    job::Setup,
     personality::Personality,
     project::Project,
     registry, serve,
@@ -10,7 +11,7 @@ use crate::{
 };
 use pintle_cli::{Commands, Console, Invocation, Options, Parsed, Terminal, leading_flags, parse_call, run};
 use pintle_core::{Code, Doors, Exit, Failure, Spec, Toolset, nearest};
-use pintle_dispatch::{Catalog, NameStyle, StateFolder};
+use pintle_dispatch::{Catalog, NameStyle, Settings, StateFolder};
 use std::{path::Path, sync::Arc};
 
 /// Words behind `pintle` that are neither a toolset nor an operation of the house.
@@ -53,7 +54,8 @@ pub(crate) fn eggs(program: &str, words: &[String]) -> Ended {
     let hosts = Hosts::of(&nowhere(), &clusters::Said::default(), folder)?;
     let toolsets = vec![shelf::eggs(&hosts)?, crate::eggs::toolset(state.as_ref())];
     let parsed = commands(&toolsets, program, Personality::Eggs.summary()).parse(words)?;
-    finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
+    let jobs = Setup::of([Personality::Eggs.toolset(), "extra"]).starter();
+    finish(parsed, |_| Catalog::new(toolsets, Settings { jobs, ..surroundings::settings()? }))
 }
 
 /// The tools as they are looked up. What is called may need to act somewhere else.
@@ -81,7 +83,8 @@ impl Known {
         } else {
             (self.make)(&Hosts::of(&project, &clusters::Said::default(), &surroundings::state_path()?)?)
         };
-        Catalog::new(toolsets, surroundings::settings()?)
+        let jobs = Setup { project, ..Setup::of(shelf::NAMES.into_iter().filter(|name| *name != "deploy")) }.starter();
+        Catalog::new(toolsets, Settings { jobs, ..surroundings::settings()? })
     }
 
     fn find(&self, name: &str) -> Option<&Spec> {

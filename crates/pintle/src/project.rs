@@ -3,6 +3,7 @@
 use clap::{Arg, ArgAction, ValueHint};
 use pintle_charly::Host;
 use pintle_core::{Code, Failure};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -15,7 +16,7 @@ const NO_REPO: &str = "\u{1f}no-default-repo";
 const VARIABLE: &str = "CHARLY_PROJECT_DIR";
 
 /// What was said about the project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Project {
     /// Folder named by a flag.
     pub(crate) dir: Option<PathBuf>,

@@ -46,6 +46,18 @@ pub(crate) fn host(state: Option<&StateFolder>) -> Host {
     }
 }
 
+/// This very program, whatever became of its name since it was started.
+pub(crate) fn running_program() -> PathBuf {
+    let same = |path: &PathBuf| {
+        let id = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+        id(path).is_some() && id(path) == id(Path::new(RUNNING))
+    };
+    std::env::current_exe().ok().filter(same).unwrap_or_else(|| PathBuf::from(RUNNING))
+}
+
+/// The file that the asking process runs.
+const RUNNING: &str = "/proc/self/exe";
+
 /// This program as it was called: absolute, its links not resolved, so that an update behind a link needs no new entry.
 pub(crate) fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("pintle"));

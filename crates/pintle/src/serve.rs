@@ -4,7 +4,9 @@ mod flags;
 mod tools;
 
 use crate::{
-    Ended, probe,
+    Ended,
+    job::Setup,
+    probe,
     servers::{self, Registration},
     shelf, surroundings,
 };
@@ -96,6 +98,18 @@ fn unseen(error: &std::io::Error) {
     console.err(&format!("pintle: {}; `pintle eggs mcp status` and `stop` do not see it\n", failure.message));
 }
 
+/// How a job of this server is set up.
+fn setup(names: &[String], flags: &Flags) -> Setup {
+    Setup {
+        toolsets: names.to_vec(),
+        project: flags.project.clone(),
+        clusters: flags.clusters.clone(),
+        policy: flags.policy.clone(),
+        audit: flags.audit.clone(),
+        allow_secrets: flags.allow_secrets,
+    }
+}
+
 /// A server that is ready to start.
 struct Server {
     catalog: Catalog,
@@ -120,8 +134,9 @@ impl Server {
             name_style: flags.name_style,
             allow_secrets: flags.allow_secrets,
             state: surroundings::state(),
-            audit: flags.audit,
-            ..Settings::default()
+            audit: flags.audit.clone(),
+            jobs: setup(&names, &flags).starter(),
+            lanes: surroundings::lanes(),
         };
         let hosts = shelf::Hosts::of(&flags.project, &flags.clusters, &surroundings::state_path()?)?;
         flags.project.demand(&hosts.boxes)?;

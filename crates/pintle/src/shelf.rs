@@ -1,6 +1,6 @@
 //! The toolsets of this build, by name.
 
-use crate::{clusters, personality::Personality, project::Project};
+use crate::{clusters, house, personality::Personality, project::Project};
 use pintle_charly::leaves;
 use pintle_core::{Code, Failure, Toolset, nearest};
 use pintle_dispatch::StateFolder;
@@ -62,6 +62,7 @@ pub(crate) fn toolsets(names: &[String], hosts: &Hosts) -> Result<Vec<Toolset>, 
             "extra" => {
                 all.extend(wanted("charly").then(|| pintle_charly::extra(Arc::clone(&hosts.boxes))));
                 all.extend(wanted("ops").then(|| pintle_ops::extra(&hosts.clusters)));
+                all.push(house::jobs(Some(hosts.state.clone())));
             }
             // A pack brings what it has beyond its seed itself.
             pack if hosts.packs().pack(pack).is_ok() => {

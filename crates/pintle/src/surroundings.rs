@@ -10,6 +10,9 @@ use std::{
 /// The operator's rules, where nothing else is said.
 pub(crate) const POLICY: &str = "/etc/pintle/policy.toml";
 
+/// For what all processes of root share until the next boot.
+const LANES: &str = "/run/pintle";
+
 /// The folder for this user's state.
 pub(crate) fn state() -> Option<StateFolder> {
     // The file of users is only read where the environment says nothing.
@@ -78,7 +81,13 @@ pub(crate) fn policy(file: Option<&Path>) -> Result<Policy, Failure> {
 
 /// Settings for the people's door.
 pub(crate) fn settings() -> Result<Settings, Failure> {
-    Ok(Settings { policy: policy(None)?, state: state(), ..Settings::default() })
+    Ok(Settings { policy: policy(None)?, state: state(), lanes: lanes(), ..Settings::default() })
+}
+
+/// Where root's lanes lie: root of this machine is one, wherever its home is said to be. Others have theirs in their
+/// folder for state.
+pub(crate) fn lanes() -> Option<StateFolder> {
+    rustix::process::geteuid().is_root().then(|| StateFolder::at(LANES))
 }
 
 #[cfg(test)]
