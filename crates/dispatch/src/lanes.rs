@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::{
     collections::HashMap,
-    os::fd::OwnedFd,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -44,9 +44,26 @@ pub(crate) struct Holder {
     pub(crate) job: Option<String>,
 }
 
+/// The file of a lane. Unlocked when dropped and not only closed: a child that is being started has a copy of it until it
+/// executes, and would hold the lane for that moment.
+struct LockFile(OwnedFd);
+
+impl AsFd for LockFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        // What is not locked stays so; closing it is all that is left otherwise.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 /// Lanes held; freed when dropped.
 pub(crate) struct Held {
-    _locks: Vec<OwnedFd>,
+    _locks: Vec<LockFile>,
     _turns: Vec<OwnedMutexGuard<()>>,
 }
 
@@ -121,7 +138,7 @@ impl Lanes {
     }
 
     /// Fails where the lane, which nobody holds at this moment, is that of another job that has yet to begin.
-    fn refuse_claimed(&self, file: &OwnedFd, lane: &Lane, job: Option<&str>) -> Result<(), Failure> {
+    fn refuse_claimed(&self, file: &LockFile, lane: &Lane, job: Option<&str>) -> Result<(), Failure> {
         let holder = noted(file);
         let (Some(other), Some(jobs)) = (&holder.job, &self.jobs) else { return Ok(()) };
         match lane.is_exclusive() && job != Some(other) && jobs.is_open(other) {
@@ -152,17 +169,17 @@ fn busy(lane: &Lane, holder: &Holder) -> Failure {
     Failure { message, ..failure }.hint(hint).retryable()
 }
 
-fn file(state: &StateFolder, lane: &Lane) -> Result<OwnedFd, Failure> {
+fn file(state: &StateFolder, lane: &Lane) -> Result<LockFile, Failure> {
     let path = state.folder("lanes")?.join(Digest::of(lane.name()).as_str());
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    open(&path, flags, Mode::from_raw_mode(0o600)).map_err(|error| failed(lane, error))
+    open(&path, flags, Mode::from_raw_mode(0o600)).map(LockFile).map_err(|error| failed(lane, error))
 }
 
 fn failed(lane: &Lane, error: Errno) -> Failure {
     Failure::io(format!("locking `{}`", lane.name()), &error.into())
 }
 
-async fn lock(file: &OwnedFd, lane: &Lane) -> Result<(), Failure> {
+async fn lock(file: &LockFile, lane: &Lane) -> Result<(), Failure> {
     let mut wait = Duration::from_millis(2);
     // Who only looks whether an exclusive lane is taken holds it for a moment, too: that is no holder.
     let mut looks = 3;
@@ -192,13 +209,13 @@ async fn lock(file: &OwnedFd, lane: &Lane) -> Result<(), Failure> {
 
 /// Leaves word of the holder in the lane's file. On a full disk the lane is held all the same, only nobody is told by
 /// whom.
-fn note(file: &OwnedFd, holder: &Holder) {
+fn note(file: &LockFile, holder: &Holder) {
     let text = json!(holder).to_string();
     let _ = ftruncate(file, 0);
     let _ = pwrite(file, text.as_bytes(), 0);
 }
 
-fn noted(file: &OwnedFd) -> Holder {
+fn noted(file: &LockFile) -> Holder {
     let mut bytes = [0; NOTE];
     let read = pread(file, &mut bytes, 0).unwrap_or(0);
     serde_json::from_slice(&bytes[..read]).unwrap_or_default()
@@ -207,6 +224,18 @@ fn noted(file: &OwnedFd) -> Holder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_lane_is_free_at_once_although_a_child_that_starts_has_a_copy_of_its_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let lanes = Lanes::new(Some(StateFolder::at(temp.path())), None);
+        let lane = [Lane::exclusive("flight")];
+        let held = lanes.hold(&lane, None).await.unwrap();
+        let copy = held._locks[0].0.try_clone().unwrap();
+        drop(held);
+        assert!(lanes.hold(&lane, None).await.is_ok());
+        drop(copy);
+    }
 
     #[tokio::test]
     async fn one_writer_at_a_time_here_and_across_processes() {
