@@ -12,9 +12,9 @@ const ROOM: usize = 2000;
 ///
 /// # Errors
 /// When the program, whose digest is told, cannot be read.
-pub(crate) fn output(order: &Order<'_>, mut ran: Ran, call: &Call) -> Result<Output, Failure> {
+pub(crate) async fn output(order: &Order<'_>, mut ran: Ran, call: &Call) -> Result<Output, Failure> {
     let mut answer = facts(order, &ran);
-    extract(order, &ran, &mut answer)?;
+    extract(order, &ran, &mut answer).await?;
     let cut = texts(&ran, call.budget(), &mut answer);
     let (text, cut_text) = match call.budget() {
         Some(budget) => ran.said.both.within(budget.saturating_sub(ROOM)),
@@ -141,7 +141,7 @@ fn promote(stdout: &Kept, answer: &mut Map<String, Value>, room: usize) {
 }
 
 /// What the pack reads out of the text, and what the house knows.
-fn extract(order: &Order<'_>, ran: &Ran, answer: &mut Map<String, Value>) -> Result<(), Failure> {
+async fn extract(order: &Order<'_>, ran: &Ran, answer: &mut Map<String, Value>) -> Result<(), Failure> {
     let Extract { patterns, facts } = &order.verb.extract;
     let text = if patterns.is_empty() { String::new() } else { ran.said.stdout.text() };
     for pattern in patterns {
@@ -155,7 +155,7 @@ fn extract(order: &Order<'_>, ran: &Ran, answer: &mut Map<String, Value>) -> Res
         let (name, value) = match fact {
             Fact::Arch => ("arch", rustix::system::uname().machine().to_string_lossy().into_owned()),
             Fact::BinaryPath => ("binary_path", order.found.path.display().to_string()),
-            Fact::Sha256 => ("sha256", order.found.sha256()?),
+            Fact::Sha256 => ("sha256", order.found.sha256().await?),
         };
         answer.insert(name.to_owned(), value.into());
     }

@@ -66,7 +66,7 @@ impl Host {
     pub fn seems_here(&self, name: &str) -> bool {
         let Some(loaded) = self.packs.get(name) else { return false };
         let program = &loaded.pack.program;
-        self.surroundings.operators_program(name, program).is_some()
+        self.surroundings.operators_program(program).is_some()
             || program.candidates.iter().any(|path| std::path::Path::new(path).is_file())
     }
 }

@@ -14,7 +14,8 @@ const LAST: usize = 5;
 
 /// What is looked at before the start, so that it can be told afterwards what is new.
 pub(crate) struct Before {
-    files: Vec<listing::Listed>,
+    /// None where the folder cannot be looked into; then nothing can be proved.
+    files: Option<Vec<listing::Listed>>,
     mounts: Mounts,
 }
 
@@ -22,7 +23,10 @@ impl Before {
     pub(crate) fn look(order: &Order<'_>, places: &Places<'_>) -> Result<Self, Failure> {
         let success = &order.rules.success;
         Ok(Self {
-            files: success.made.as_ref().map(|made| files(made, places)).transpose()?.unwrap_or_default(),
+            files: match &success.made {
+                Some(made) => files(made, places).ok(),
+                None => Some(Vec::new()),
+            },
             mounts: success.mounts_below.as_ref().map(|below| places.mounts(below)).transpose()?.unwrap_or_default(),
         })
     }
@@ -75,12 +79,12 @@ impl Judge {
         let success = &order.rules.success;
         let mounts = success.mounts_below.as_ref().map(|below| places.mounts(below)).transpose()?;
         let leftovers = mounts.map(|mounts| mounts.since(&before.mounts).points()).unwrap_or_default();
-        let new = success.made.as_ref().map(|made| new_file(made, places, before)).transpose()?.flatten();
+        let new = success.made.as_ref().map_or(Ok(None), |made| new_file(made, places, before));
         let last = last_lines(&said);
         let failure = self
             .ended(order, captured, &last)
             .or_else(|| self.told(order))
-            .or_else(|| missing(order, places, new.as_ref()))
+            .or_else(|| missing(order, places, &new))
             .or_else(|| (!leftovers.is_empty()).then(|| left(order)));
         let failure = failure.map(|failure| with_state(failure, captured.exit.status, &last, &leftovers));
         let findings = matches!(captured.exit.status, Status::Code(code) if success.findings.contains(&code));
@@ -88,7 +92,7 @@ impl Judge {
             said,
             status: captured.exit.status,
             took: captured.exit.ran,
-            made: new.map(|file| (file.path.display().to_string(), file.size)),
+            made: new.ok().flatten().map(|file| (file.path.display().to_string(), file.size)),
             leftovers,
             outcome: match (&failure, findings) {
                 (Some(_), _) => Outcome::Failed,
@@ -144,13 +148,22 @@ impl Judge {
 /// The first file that was not there before, or not like that.
 fn new_file(made: &Made, places: &Places<'_>, before: &Before) -> Result<Option<listing::Listed>, Failure> {
     let now = files(made, places)?;
-    let new = now.into_iter().filter(|file| !before.files.contains(file));
+    let unseen = || Failure::new(Code::Io, "its folder could not be looked into before the start");
+    let before = before.files.as_ref().ok_or_else(unseen)?;
+    let new = now.into_iter().filter(|file| !before.contains(file));
     Ok(new.max_by_key(|file| file.size))
 }
 
-fn missing(order: &Order<'_>, places: &Places<'_>, new: Option<&listing::Listed>) -> Option<Failure> {
+fn missing(order: &Order<'_>, places: &Places<'_>, new: &Result<Option<listing::Listed>, Failure>) -> Option<Failure> {
     let made = order.rules.success.made.as_ref()?;
     let name = order.name();
+    let new = match new {
+        Ok(new) => new.as_ref(),
+        Err(failure) => {
+            let told = format!("whether `{name}` made what it is for cannot be seen: {}", failure.message);
+            return Some(Failure::new(Code::Io, told));
+        }
+    };
     match new {
         None => {
             let folder = places.fill(&made.folder).ok().flatten().unwrap_or_else(|| made.folder.to_string());

@@ -48,6 +48,7 @@ impl<'a> Order<'a> {
         arguments: &'a Arguments,
         rules: Rules,
     ) -> Result<Self, Failure> {
+        privilege::check(host.surroundings(), loaded, verb, rules.elevate)?;
         let as_root = rules.elevate == Elevate::Always;
         let found = host.finder().find(loaded, host.surroundings(), as_root).await?;
         let way = privilege::way(host.surroundings(), loaded, verb, rules.elevate, &found)?;
@@ -86,7 +87,7 @@ impl<'a> Order<'a> {
     /// What it will do. Looks at files and mounts, and runs a verb that only reads where the pack says so.
     ///
     /// # Errors
-    /// What cannot be looked at.
+    /// When that verb fails, which asks for the same as this one, or mounts cannot be looked at.
     pub(crate) async fn outlook(&self, call: &Call) -> Result<Outlook, Failure> {
         let places = self.places();
         let mut text = format!("{}\n{}", self.shown().join(" "), self.way.told(self.host.surroundings()));
@@ -113,8 +114,13 @@ impl<'a> Order<'a> {
         let mut text = String::new();
         for template in &self.rules.preview.list {
             let Some((told, real)) = places.path(template)? else { continue };
-            let files =
-                listing::of_path(&real).map_err(|error| Failure::io(format!("looking for `{told}`"), &error))?;
+            let files = match listing::of_path(&real) {
+                Ok(files) => files,
+                Err(error) => {
+                    text.push_str(&format!("\n{}", Failure::io(format!("{told} cannot be looked at"), &error).message));
+                    continue;
+                }
+            };
             text.push_str(&format!("\n{told}:{}", if files.is_empty() { " none" } else { "" }));
             for file in files {
                 text.push_str(&format!("\n  {}  {}", listing::size(file.size), file.path.display()));
@@ -146,10 +152,12 @@ impl<'a> Order<'a> {
         }
         let order = Box::pin(Order::new(self.host, self.loaded, verb, &arguments, rules)).await?;
         let ran = Box::pin(run::run(&order, call, false)).await?;
+        if let Some(failure) = ran.failure {
+            return Err(failure);
+        }
         let (said, _) = ran.said.both.within(SHOWN);
         let said: Vec<String> = said.lines().map(|line| format!("  {line}")).collect();
-        let ended = ran.failure.map(|failure| format!("\n  {}", failure.message)).unwrap_or_default();
-        Ok(format!("\n{} says:\n{}{ended}", order.shown().join(" "), said.join("\n")))
+        Ok(format!("\n{} says:\n{}", order.shown().join(" "), said.join("\n")))
     }
 
     /// Where it acts, as policy files name it: the folder that is its own, else the whole machine.

@@ -20,7 +20,7 @@ pub(crate) struct Places<'a> {
 
 impl<'a> Places<'a> {
     pub(crate) fn new(loaded: &'a Loaded, arguments: &'a Arguments, surroundings: &Surroundings) -> Self {
-        let root = surroundings.root_of(&loaded.pack.name, &loaded.pack.program);
+        let root = surroundings.root_of(&loaded.pack.program);
         Self { loaded, arguments, root, home: surroundings.home() }
     }
 

@@ -36,10 +36,34 @@ impl Way {
     }
 }
 
-/// The way for one call.
+/// Whether a verb may run like this at all; asked before its program is looked for.
 ///
 /// # Errors
-/// Code `denied` where the verb must not run like this at all, `unavailable` where the rights are not set up.
+/// Code `denied`.
+pub(crate) fn check(
+    surroundings: &Surroundings,
+    loaded: &Loaded,
+    verb: &Verb,
+    elevate: Elevate,
+) -> Result<(), Failure> {
+    let called = called(loaded, verb);
+    match elevate {
+        Elevate::RefuseRoot if surroundings.is_root => {
+            let told = format!("`{called}` must not run as root: it leaves files of root's in a user's folder");
+            Err(Failure::new(Code::Denied, told).hint("call it as that user"))
+        }
+        Elevate::Always if !loaded.origin.may_elevate() => {
+            let told = format!("`{called}` runs as root, and a pack of a user is never run as root");
+            Err(Failure::new(Code::Denied, told).hint("root puts packs into /etc/pintle/packs"))
+        }
+        Elevate::Always | Elevate::Never | Elevate::RefuseRoot => Ok(()),
+    }
+}
+
+/// The way for one call that may be made.
+///
+/// # Errors
+/// Code `unavailable` where root's rights are needed and not set up.
 pub(crate) fn way(
     surroundings: &Surroundings,
     loaded: &Loaded,
@@ -47,23 +71,14 @@ pub(crate) fn way(
     elevate: Elevate,
     found: &Found,
 ) -> Result<Way, Failure> {
-    let called = format!("{} {}", loaded.pack.name, verb.words.join(" "));
-    match elevate {
-        Elevate::Never => Ok(Way::Direct),
-        Elevate::RefuseRoot if surroundings.is_root => Err(Failure::new(
-            Code::Denied,
-            format!("`{called}` must not run as root: it leaves files of root's in a user's folder"),
-        )
-        .hint("call it as that user")),
-        Elevate::RefuseRoot => Ok(Way::Direct),
-        Elevate::Always if !loaded.origin.may_elevate() => Err(Failure::new(
-            Code::Denied,
-            format!("`{called}` runs as root, and a pack of a user is never run as root"),
-        )
-        .hint("root puts packs into /etc/pintle/packs")),
-        Elevate::Always if surroundings.is_root || found.by_operator => Ok(Way::Direct),
-        Elevate::Always => helper(surroundings, loaded, verb, &called),
+    if elevate != Elevate::Always || surroundings.is_root || found.by_operator {
+        return Ok(Way::Direct);
     }
+    helper(surroundings, loaded, verb, &called(loaded, verb))
+}
+
+fn called(loaded: &Loaded, verb: &Verb) -> String {
+    format!("{} {}", loaded.pack.name, verb.words.join(" "))
 }
 
 fn helper(surroundings: &Surroundings, loaded: &Loaded, verb: &Verb, called: &str) -> Result<Way, Failure> {

@@ -60,18 +60,28 @@ impl Found {
     }
 
     /// SHA-256 of its file in hexadecimal digits.
-    pub(crate) fn sha256(&self) -> Result<String, Failure> {
-        let failed = |error: std::io::Error| Failure::io(format!("reading `{}`", self.path.display()), &error);
-        let mut file = fs::File::open(&self.path).map_err(failed)?;
-        let mut hash = Sha256::new();
-        let mut chunk = vec![0; 64 * 1024];
-        loop {
-            match file.read(&mut chunk).map_err(failed)? {
-                0 => break,
-                read => hash.update(&chunk[..read]),
-            }
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) async fn sha256(&self) -> Result<String, Failure> {
+        let path = self.path.clone();
+        let digest =
+            move || sha256(&path).map_err(|error| Failure::io(format!("reading `{}`", path.display()), &error));
+        // A program may have a hundred megabytes; others are answered meanwhile.
+        let done = tokio::task::spawn_blocking(digest).await;
+        done.unwrap_or_else(|error| Err(Failure::new(Code::Internal, error.to_string())))
+    }
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    let mut file = fs::File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => hash.update(&chunk[..read]),
         }
-        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }
 
@@ -93,7 +103,7 @@ impl Finder {
         as_root: bool,
     ) -> Result<Found, Failure> {
         let pack = &loaded.pack;
-        let named = surroundings.operators_program(&pack.name, &pack.program);
+        let named = surroundings.operators_program(&pack.program);
         let by_operator = named.is_some();
         let paths = match &named {
             Some((path, _)) => vec![path.clone()],

@@ -54,7 +54,7 @@ pub(crate) async fn read(
         Source::Files(paths) => of_files(host, loaded, resource, paths),
         Source::Verb(verb) => of_verb(host, loaded, resource, verb, call).await,
         Source::Probe(HostProbe::Distribution) => {
-            let status = Status::look(&host.surroundings().root_of(&loaded.pack.name, &loaded.pack.program));
+            let status = Status::look(&host.surroundings().root_of(&loaded.pack.program));
             let text = if resource.mime == "application/json" {
                 serde_json::to_string_pretty(&status)
                     .map_err(|error| Failure::new(Code::Internal, format!("telling the status: {error}")))?
@@ -68,7 +68,7 @@ pub(crate) async fn read(
 
 /// The first file that is there. Where there could have been several, its first line says which it is.
 fn of_files(host: &Host, loaded: &Loaded, resource: &ResourceDef, paths: &[String]) -> Result<Contents, Failure> {
-    let root = host.surroundings().root_of(&loaded.pack.name, &loaded.pack.program);
+    let root = host.surroundings().root_of(&loaded.pack.program);
     for path in paths {
         let real = root.real(path);
         let bytes = match files::read(&real) {

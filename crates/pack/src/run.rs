@@ -107,7 +107,9 @@ fn environment(order: &Order<'_>) -> Environment {
         });
     }
     let ours = surroundings.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
+    // Nobody is there to be asked: what would ask by a window or a terminal is told so.
     let clean = Environment::clean_from(ours).plain_output();
+    let clean = clean.set("GIT_TERMINAL_PROMPT", "0").set("SSH_ASKPASS_REQUIRE", "never");
     order.verb.pass.iter().fold(clean, |all, name| match surroundings.variable(name) {
         Some(value) => all.set(name, value),
         None => all,

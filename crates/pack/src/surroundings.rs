@@ -19,8 +19,6 @@ pub(crate) const PROBED: &str = "PINTLE_PROBED";
 pub struct Surroundings {
     /// The environment of the process.
     pub variables: BTreeMap<OsString, OsString>,
-    /// Programs that the operator named on the command line, by the name of their pack; before any variable.
-    pub programs: BTreeMap<String, PathBuf>,
     /// Whether this process is root.
     pub is_root: bool,
     /// Where state is kept; without it, long texts are not kept whole.
@@ -56,17 +54,9 @@ impl Surroundings {
             helper: "/usr/lib/pintle/pintle-helper".into(),
             elevators: vec!["/usr/bin/sudo".into(), "/usr/bin/doas".into()],
             system: vec!["/usr/lib/pintle/packs".into(), "/etc/pintle/packs".into()],
-            programs: BTreeMap::new(),
             trusted: trust::Root::system(),
             variables,
         }
-    }
-
-    /// With the operator's own program for the pack of that name.
-    #[must_use]
-    pub fn with_program(mut self, pack: &str, path: PathBuf) -> Self {
-        self.programs.insert(pack.to_owned(), path);
-        self
     }
 
     /// The value of a variable that is set to something.
@@ -74,19 +64,16 @@ impl Surroundings {
         self.variables.get(std::ffi::OsStr::new(name)).filter(|value| !value.is_empty())
     }
 
-    /// The program that the operator named for a pack, and by what.
-    pub(crate) fn operators_program(&self, pack: &str, program: &Program) -> Option<(PathBuf, String)> {
-        if let Some(path) = self.programs.get(pack) {
-            return Some((path.clone(), format!("--{pack}")));
-        }
+    /// The program that the operator named for a pack, and the variable that names it.
+    pub(crate) fn operators_program(&self, program: &Program) -> Option<(PathBuf, String)> {
         let name = program.path_variable.as_ref()?;
         Some((PathBuf::from(self.variable(name)?), name.clone()))
     }
 
     /// The system that a pack is about: another than ours only with the operator's own program.
-    pub(crate) fn root_of(&self, pack: &str, program: &Program) -> Root {
+    pub(crate) fn root_of(&self, program: &Program) -> Root {
         let named = program.root_variable.as_ref().and_then(|name| self.variable(name)).map(PathBuf::from);
-        match (self.operators_program(pack, program), named) {
+        match (self.operators_program(program), named) {
             (Some(_), Some(folder)) if folder.is_absolute() && folder != Path::new("/") => Root::at(folder),
             _ => Root::default(),
         }

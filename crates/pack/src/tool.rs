@@ -70,7 +70,7 @@ impl PackTool {
         admit_read(gate, &rules).await?;
         let order = Order::new(&self.host, &self.loaded, verb, arguments, rules).await?;
         let ran = run::run(&order, call, true).await?;
-        Ok(answer::output(&order, ran, call)?)
+        Ok(answer::output(&order, ran, call).await?)
     }
 
     /// In the two halves of every change: what it will do, the gate, the lanes, another look, and then the act.
@@ -99,7 +99,7 @@ impl PackTool {
             admission.permit.check(again.effect, scope)?;
         }
         let ran = run::run(&order, call, true).await?;
-        Ok(answer::output(&order, ran, call)?)
+        Ok(answer::output(&order, ran, call).await?)
     }
 }
 

@@ -118,7 +118,6 @@ async fn eg_024_eg_026_eg_027_each_choice_is_its_own_vector() {
             vec!["export", "log", "--user=bob", "--ip=10.0.0.7", "--dir=/srv"],
         ),
         ("eggs_export", json!({"target": "pkg", "clean": true}), vec!["export", "pkg", "--clean"]),
-        ("eggs_tools", json!({"tool": "clean", "verbose": true}), vec!["tools", "clean", "--verbose"]),
         ("eggs_tools", json!({"tool": "clean", "args": "-v"}), vec!["tools", "clean", "--verbose"]),
         ("eggs_tools", json!({"tool": "grub40", "iso": "/tmp/x.iso"}), vec!["tools", "grub40", "/tmp/x.iso"]),
         (

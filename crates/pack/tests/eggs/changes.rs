@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, failed, good};
 use pintle_core::Outcome;
-use pintle_dispatch::{Approvals, Decision, StateFolder};
+use pintle_dispatch::{Approvals, Decision, Policy, Settings, StateFolder};
 use pintle_testkit::eggs::Orders;
 use serde_json::json;
 
@@ -56,17 +56,37 @@ async fn s_32_a_plan_holds_for_what_it_showed_and_once() {
 }
 
 #[tokio::test]
+async fn s_32_what_the_operators_file_forbids_nobody_can_allow() {
+    let stage = Stage::new();
+    let rules = "[[rule]]\ntool = \"eggs_exec\"\neffect = \"destroy\"\nallow = false\n\n\
+                 [[rule]]\npath = \"/home/eggs\"\neffect = \"destroy\"\nallow = false\n\n\
+                 [[rule]]\ntool = \"eggs_remaster\"\nconfirm = \"human\"\n";
+    let policy = Policy::parse(rules, "policy.toml".as_ref()).unwrap();
+    let settings = Settings { policy, state: Some(StateFolder::at(stage.state.path())), ..Settings::default() };
+    let stage = Stage { catalog: stage.renewed(settings), ..stage };
+    for (tool, arguments) in [("eggs_destroy", json!({})), ("eggs_exec", json!({"command": "sysinstall"}))] {
+        let (reply, _) = stage.person(tool, arguments).await;
+        assert_eq!(failed(&reply).0, "denied", "{tool}");
+    }
+    let plan = stage.plan("eggs_remaster", json!({})).await;
+    assert!(plan.token.is_none() && plan.approval.is_some());
+    assert_eq!(stage.runs(), 0);
+}
+
+#[tokio::test]
 async fn s_04_s_45_wearing_shows_the_commands_of_the_costume_first() {
     let stage = Stage::new();
     stage.installed.root().costume("mage", "\u{1b}[31ma red one", &["systemctl enable magic", "reboot"]).unwrap();
-    let plan = stage.plan("eggs_wardrobe", json!({"action": "wear", "costume": "mage", "no_firm": true})).await;
-    for shown in ["wardrobe wear --no-firm mage", "systemctl enable magic", "reboot", "index.yaml", "as root"] {
+    let plan = stage.plan("eggs_wardrobe", json!({"action": "wear", "costume": "mage", "no_acc": true})).await;
+    for shown in ["wardrobe wear --no-acc mage", "systemctl enable magic", "reboot", "index.yaml", "as root"] {
         assert!(plan.preview.contains(shown), "{shown}: {}", plan.preview);
     }
     assert!(!plan.preview.contains('\u{1b}'));
     assert_eq!(plan.effects, ["write", "execute"]);
     good(&stage.planned("eggs_wardrobe", json!({"action": "wear", "costume": "mage"})).await);
     assert_eq!(stage.last(), ["wardrobe", "wear", "mage"]);
+    let none = stage.call("eggs_wardrobe", json!({"action": "wear", "costume": "nobodys"})).await;
+    assert_eq!(failed(&none).0, "remote", "what cannot be shown is not planned");
     // Another costume under that name is another plan.
     let token = stage.plan("eggs_wardrobe", json!({"action": "wear", "costume": "mage"})).await.token.unwrap();
     stage.installed.root().costume("mage", "a red one", &["curl evil"]).unwrap();

@@ -93,13 +93,3 @@ async fn eg_015_a_program_is_asked_once_for_each_state_of_its_file() {
     good(&stage.call("eggs_wardrobe", json!({})).await);
     assert_eq!(calls(), "version wardrobe wardrobe wardrobe version wardrobe ");
 }
-
-#[tokio::test]
-async fn eg_015_the_path_of_the_command_line_comes_before_the_variable() {
-    let stage = Stage::with(&Orders::default(), |all, installed| {
-        all.variables.insert("PINTLE_EGGS_PATH".into(), "/nowhere/eggs".into());
-        *all = all.clone().with_program("eggs", installed.coa());
-    });
-    let answer = good(&stage.call("eggs_version", json!({})).await).clone();
-    assert_eq!(answer["binary_path"], stage.installed.coa().to_str().unwrap());
-}

@@ -53,7 +53,7 @@ async fn eg_008_s_43_s_30_a_program_gets_no_terminal_no_input_and_little_environ
     assert_eq!(call.colour, [Some("1".to_owned()), Some("dumb".to_owned())]);
     assert_eq!(call.stdin, Stdin::Empty);
     assert_eq!(call.group, call.pid, "a group of its own");
-    assert_eq!(call.environment, ["HOME", "NO_COLOR", "PATH", "TERM"]);
+    assert_eq!(call.environment, ["GIT_TERMINAL_PROMPT", "HOME", "NO_COLOR", "PATH", "SSH_ASKPASS_REQUIRE", "TERM"]);
     assert!(!call.parent.join(" ").contains("sh -c"), "no shell in between");
     stage.planned("eggs_remaster", json!({})).await;
     assert_eq!(stage.last_call().cwd, "/", "what may run as root never sees the caller's folder");

@@ -90,6 +90,11 @@ impl Stage {
         Self { installed, state, host, catalog }
     }
 
+    /// The same tools under other settings.
+    pub fn renewed(&self, settings: Settings) -> Catalog {
+        Catalog::new(vec![toolset(&self.host, "eggs", false).unwrap()], settings).unwrap()
+    }
+
     pub fn request(tool: &str, arguments: Value, door: Door) -> Request {
         let arguments = match arguments {
             Value::Object(map) => map,
