@@ -6,7 +6,7 @@ use crate::{
     writer::Writer,
 };
 use pintle_core::{Code, Failure};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A toolset of this build.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,12 @@ impl Host {
         Ok(Journal::at(state))
     }
 
+    /// Whether we are on record to have had such an entry in that file.
+    pub(crate) fn touched(&self, path: &Path, name: &str) -> Result<bool, Failure> {
+        let acts = self.journal()?.acts()?;
+        Ok(acts.iter().flat_map(|act| &act.changes).any(|done| done.path == path && done.name == name))
+    }
+
     /// The toolsets that were asked for, each once; without any, the usual ones.
     pub(crate) fn chosen(&self, lists: &[String]) -> Result<Vec<&'static str>, Failure> {
         let words: Vec<&str> = lists.iter().flat_map(|list| list.split(',')).map(str::trim).collect();
@@ -108,7 +114,7 @@ impl Host {
     /// Whether these words are ours: this program or one of its name, serving.
     pub(crate) fn is_ours(&self, words: &[String]) -> bool {
         let Some((program, rest)) = words.split_first() else { return false };
-        let name = std::path::Path::new(program).file_name();
+        let name = Path::new(program).file_name();
         let known = name.is_some_and(|name| name == "pintle") || name == self.program.file_name();
         let serves = |start: &[&str]| rest.len() >= start.len() && rest.iter().zip(start).all(|(a, b)| a == b);
         known && (serves(&["mcp", "serve"]) || serves(&["eggs", "mcp", "start"]))

@@ -155,14 +155,17 @@ impl Journal {
     }
 
     /// What a file was before we first had an entry in it, if it is now exactly as we left it: its bytes (none when there
-    /// was no file), and the folders that we made for it.
+    /// was no file), and the folders that we made for it. Where even our first act found an entry, that may be our own of
+    /// longer ago, or somebody else's.
     ///
     /// # Errors
     /// When the acts cannot be read.
     pub(crate) fn origin(&self, path: &Path, key: &[&str], name: &str, now: &[u8]) -> Result<Option<Origin>, Failure> {
         let mut wanted = Digest::of(now);
         let mut folders = Vec::new();
-        for act in self.acts()?.iter().rev() {
+        let mut first = None;
+        let acts = self.acts()?;
+        for act in acts.iter().rev() {
             for (index, done) in act.changes.iter().enumerate().rev() {
                 let same = done.path == path && done.name == name && done.key.iter().eq(key.iter());
                 if !same || done.after.as_ref() != Some(&wanted) {
@@ -170,12 +173,15 @@ impl Journal {
                 }
                 folders.splice(0..0, done.folders.iter().cloned());
                 match (&done.earlier, &done.before) {
-                    (Some(_), Some(before)) => wanted = before.clone(),
+                    (Some(_), Some(before)) => {
+                        wanted = before.clone();
+                        first = Some((act, index));
+                    }
                     _ => return Ok(Some(Origin { bytes: self.backup(act, index)?, folders })),
                 }
             }
         }
-        Ok(None)
+        first.map(|(act, index)| Ok(Origin { bytes: self.backup(act, index)?, folders })).transpose()
     }
 
     fn act(&self, id: u64) -> PathBuf {

@@ -196,6 +196,13 @@ pub(crate) fn take_out(
         return Err(hard_linked(&at));
     }
     let origin = host.journal()?.origin(&goal.path, goal.client.key, name, &before)?;
+    // Our own entry of longer ago is not what was before us.
+    let ours = |entry: &Value| goal.shape.words(entry).is_some_and(|words| host.is_ours(&words));
+    let entry_of = |bytes: &Option<Vec<u8>>| match bytes {
+        Some(bytes) => edit::find(&String::from_utf8_lossy(bytes), &spot),
+        None => Ok(None),
+    };
+    let origin = origin.filter(|origin| entry_of(&origin.bytes).is_ok_and(|entry| !entry.as_ref().is_some_and(ours)));
     let (after, folders, note) = match origin {
         Some(origin) => (origin.bytes, origin.folders, None),
         None => {
@@ -204,10 +211,8 @@ pub(crate) fn take_out(
             (Some(text.into_bytes()), Vec::new(), Some(note))
         }
     };
-    let entry = match &after {
-        Some(bytes) => edit::find(&String::from_utf8_lossy(bytes), &spot).map_err(told)?,
-        None => None,
-    };
-    let notes = goal.notes.iter().cloned().chain(note).collect();
+    let entry = entry_of(&after).map_err(told)?;
+    let back = entry.is_some().then(|| format!("the entry `{name}` that was there before us is back"));
+    let notes = goal.notes.iter().cloned().chain(note).chain(back).collect();
     Ok(Some(Planned { goal, at, before: Some(before), after, earlier: Some(earlier), entry, folders, notes }))
 }

@@ -20,6 +20,11 @@ pub(crate) enum State {
     Failed,
 }
 
+/// What the helper is called in a report.
+pub(crate) const HELPER: &str = "helper";
+/// What the rule is called in a report.
+pub(crate) const RULE: &str = "sudoers";
+
 /// A file of the system.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Step {
@@ -188,7 +193,8 @@ impl Report {
     }
 
     fn successes(&self) -> usize {
-        let system = self.system.iter().filter(|step| step.state != State::Failed).count();
+        // A helper that nobody is granted enables nothing.
+        let system = self.system.iter().filter(|step| step.what != HELPER && step.state != State::Failed).count();
         let clients = self.users.iter().flat_map(|user| &user.clients).filter(|client| client.is_well()).count();
         system + clients
     }
@@ -274,7 +280,7 @@ mod tests {
     #[test]
     fn s_48_all_some_and_nothing_are_told_apart() {
         let report = |steps: &[State], clients: &[&str], problem: Option<&str>| {
-            let system = steps.iter().map(|state| Step::new("sudoers", "/x", *state)).collect();
+            let system = steps.iter().map(|state| Step::new(RULE, "/x", *state)).collect();
             let clients = clients.iter().map(|state| client(state)).collect();
             let user = OfUser { user: "amy".into(), clients, problem: problem.map(str::to_owned) };
             Report { system, users: vec![user], about: "could not be enabled", ..Report::default() }
@@ -283,6 +289,9 @@ mod tests {
         assert_eq!(report(&[State::Done], &[], Some("no client was found here")).outcome(), Outcome::Partial);
         assert_eq!(report(&[State::Failed], &["written"], None).outcome(), Outcome::Partial);
         assert_eq!(report(&[State::Done], &["failed", "written"], None).outcome(), Outcome::Partial);
+        let mut useless = report(&[State::Done], &[], Some("no client was found here"));
+        useless.system[0].what = HELPER;
+        assert_eq!(useless.outcome(), Outcome::Failed, "a helper alone enables nothing");
         let nothing = report(&[State::Failed], &["not_installed"], None);
         assert_eq!(nothing.outcome(), Outcome::Failed);
         let failure = nothing.failure().unwrap();

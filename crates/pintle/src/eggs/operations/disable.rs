@@ -6,7 +6,7 @@ use crate::{
         journal::{Journal, Touched},
         manager::{Manager, as_root},
         operations::enable::{LANE, scopes},
-        report::{OfUser, Report, State, Step},
+        report::{self, OfUser, Report, State, Step},
     },
     others,
 };
@@ -111,8 +111,10 @@ async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
     }
     if dry_run {
         report.users = tried;
-        report.system.extend(system(&file).then(|| Step::new("sudoers", file.clone(), State::WouldDo)));
-        report.system.extend((touched.helper && system(HELPER)).then(|| Step::new("helper", HELPER, State::WouldDo)));
+        report.system.extend(system(&file).then(|| Step::new(report::RULE, file.clone(), State::WouldDo)));
+        report
+            .system
+            .extend((touched.helper && system(HELPER)).then(|| Step::new(report::HELPER, HELPER, State::WouldDo)));
         return Ok(report);
     }
     for scope in scopes() {
@@ -125,14 +127,14 @@ async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
     if removed.is_ok() {
         touched.granted.clear();
     }
-    report.system.push(Step::ended("sudoers", file, removed));
+    report.system.push(Step::ended(report::RULE, file, removed));
     if touched.helper {
         let removed = sudoers::remove_helper(&place).map(|removed| removed.existed);
         touched.helper = removed.is_err();
-        report.system.push(Step::ended("helper", HELPER.to_owned(), removed));
+        report.system.push(Step::ended(report::HELPER, HELPER.to_owned(), removed));
     } else if is_there(HELPER) {
         let came = "it came with a package, and is no use without the rule".to_owned();
-        report.system.push(Step { note: Some(came), ..Step::new("helper", HELPER, State::Kept) });
+        report.system.push(Step { note: Some(came), ..Step::new(report::HELPER, HELPER, State::Kept) });
     }
     for user in &users {
         report.users.push(OfUser::run(user, &words(false)).await);

@@ -5,7 +5,7 @@ use crate::{
         grant,
         journal::{Journal, Touched},
         manager::{Manager, as_root},
-        report::{OfUser, Report, State, Step},
+        report::{self, OfUser, Report, State, Step},
     },
     others,
 };
@@ -150,8 +150,8 @@ async fn commit(all: All, permit: &Permit) -> Result<Report, Failure> {
     if dry_run {
         let mut report = Report { users: tried, about, ..Report::default() };
         report.rule = rule.as_ref().map(Rule::sudoers).transpose()?;
-        report.system.extend(helper.is_some().then(|| Step::new("helper", HELPER, State::WouldDo)));
-        report.system.extend(rule.is_some().then(|| Step::new("sudoers", path, State::WouldDo)));
+        report.system.extend(helper.is_some().then(|| Step::new(report::HELPER, HELPER, State::WouldDo)));
+        report.system.extend(rule.is_some().then(|| Step::new(report::RULE, path, State::WouldDo)));
         return Ok(report);
     }
     for scope in scopes() {
@@ -163,11 +163,11 @@ async fn commit(all: All, permit: &Permit) -> Result<Report, Failure> {
     let mut report = Report { about, ..Report::default() };
     if let Some(source) = &helper {
         let written = sudoers::install_helper(&place, source).map(|written| written.changed);
-        report.system.push(Step::ended("helper", HELPER.to_owned(), written));
+        report.system.push(Step::ended(report::HELPER, HELPER.to_owned(), written));
     }
     if let Some(rule) = &rule {
         let written = sudoers::install(&place, rule).await.map(|written| written.changed);
-        report.system.push(Step::ended("sudoers", path, written));
+        report.system.push(Step::ended(report::RULE, path, written));
     }
     for user in &users {
         report.users.push(OfUser::run(user, &words).await);
