@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: the program as it is given away: one static file, small.
+//! `cargo xtask dist`: the programs as they are given away: static files, small; `pintle`, and beside it the helper that a rule of
+//! sudo may grant.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,15 +7,21 @@ use std::process::Command;
 use crate::place::Place;
 use crate::{End, Trouble, run};
 
-/// What the file may weigh, in bytes of the budget's megabytes.
+/// What `pintle` may weigh, in bytes of the budget's megabytes.
 pub const LIMIT: u64 = 25_000_000;
+/// What the helper may weigh: whatever root runs is meant to be small.
+const HELPER_LIMIT: u64 = 5_000_000;
 
 /// Named, so that the flags below reach the program and not the macros that compile it.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Where the program lies once it is built.
 pub fn program(place: &Place) -> PathBuf {
-    place.target.join(TARGET).join("dist/pintle")
+    built(place, "pintle")
+}
+
+fn built(place: &Place, name: &str) -> PathBuf {
+    place.target.join(TARGET).join("dist").join(name)
 }
 
 pub fn command(place: &Place) -> Result<End, Trouble> {
@@ -22,8 +29,9 @@ pub fn command(place: &Place) -> Result<End, Trouble> {
     if let Some(complaint) = &complaint {
         eprintln!("xtask: {complaint}");
     } else {
-        let path = program(place);
-        println!("{} ({} bytes, static)", path.display(), size(&path)?);
+        for path in [program(place), built(place, "pintle-helper")] {
+            println!("{} ({} bytes, static)", path.display(), size(&path)?);
+        }
     }
     Ok(if complaint.is_some() { End::Bad } else { End::Good })
 }
@@ -34,19 +42,24 @@ pub fn build(place: &Place) -> Result<Option<String>, Trouble> {
         return Ok(Some(format!("the static program is built on {TARGET} only")));
     }
     let mut cargo = run::cargo(&place.root);
-    cargo.args(["build", "--quiet", "--locked", "--profile", "dist", "--package", "pintle", "--target", TARGET]);
+    cargo.args(["build", "--quiet", "--locked", "--profile", "dist"]);
+    cargo.args(["--package", "pintle", "--package", "pintle-helper"]);
+    cargo.args(["--target", TARGET]);
     cargo.args(["--config", &format!("target.{TARGET}.rustflags=[\"-C\", \"target-feature=+crt-static\"]")]);
     if !run::loud(&mut cargo)? {
         return Ok(Some("the program does not compile".into()));
     }
+    for (name, limit) in [("pintle", LIMIT), ("pintle-helper", HELPER_LIMIT)] {
+        let path = built(place, name);
+        let file = std::fs::read(&path).map_err(Trouble::file("read", &path))?;
+        if interpreter(&file) != Some(false) {
+            return Ok(Some(format!("`{}` is not static: it asks for a dynamic linker", path.display())));
+        }
+        if file.len() as u64 > limit {
+            return Ok(Some(format!("`{}` has {} bytes, more than {limit}", path.display(), file.len())));
+        }
+    }
     let path = program(place);
-    let file = std::fs::read(&path).map_err(Trouble::file("read", &path))?;
-    if interpreter(&file) != Some(false) {
-        return Ok(Some(format!("`{}` is not static: it asks for a dynamic linker", path.display())));
-    }
-    if file.len() as u64 > LIMIT {
-        return Ok(Some(format!("`{}` has {} bytes, more than {LIMIT}", path.display(), file.len())));
-    }
     // what a static program can get wrong: names of hosts and users, which the C library looks up
     for arguments in [&["--version"][..], &["quickstart"]] {
         run::taken(Command::new(&path).args(arguments))?;
