@@ -10,18 +10,11 @@ use crate::Pattern;
 /// What stands in place of a secret.
 pub const MASKED: &str = "[masked]";
 
-/// `key = value` as JSON, YAML, TOML and shells write it; values may be quoted, lists, small objects, YAML blocks or
-/// the rest of the line.
-const MEMBER: &str = r#"(?x)
-    (?<before> (?<quote> ["']? ) (?<key> [A-Za-z_][A-Za-z0-9_.-]* ) ["']? [\ \t]* [:=] [\ \t]* )
-    (?<value>
-        "(?: [^"\\\n] | \\. )*"
-      | '[^'\n]*'
-      | \[ [^\]]* \]
-      | \{ [^{}]* \}
-      | [|>][+-]?[0-9]?[\ \t]*\n (?: [\ \t]+ [^\n]* \n? )+
-      | [^\s"'\[{,;\#] [^\n,;}\]]*
-    )"#;
+/// The name and the separator of `key = value` as JSON, YAML, TOML and shells write it.
+const KEY: &str = r#"(?<quote>["']?)(?<key>[A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*[:=][ \t]*"#;
+
+/// A list or object that is longer in the text, in bytes, is masked to the end of its line.
+const LONGEST_BRACKET: usize = 8 * 1024;
 
 /// What is masked.
 #[derive(Debug, Clone)]
@@ -29,7 +22,7 @@ pub struct Mask {
     members: Option<Pattern>,
     options: Vec<String>,
     patterns: Vec<Pattern>,
-    member_text: Regex,
+    key_text: Regex,
     option_text: Option<Regex>,
 }
 
@@ -45,14 +38,14 @@ impl Mask {
     /// # Errors
     /// When the expression made of them does not compile; the text says why.
     pub fn new(members: Option<Pattern>, options: Vec<String>, patterns: Vec<Pattern>) -> Result<Self, String> {
-        let member_text = Regex::new(MEMBER).map_err(|error| error.to_string())?;
+        let key_text = Regex::new(KEY).map_err(|error| error.to_string())?;
         let names: Vec<_> = options.iter().map(|option| regex::escape(option)).collect();
         // A bare value ends before the quote of a text that it stands in: in JSON the rest must stay what it was.
         let value = r#"(?<secret>"[^"\n]*"|'[^'\n]*'|(?:\\.|[^\s"'\\])+)"#;
         let option_text = (!names.is_empty())
             .then(|| Regex::new(&format!(r"(?<before>(?:^|\s|['\x22])(?:{})(?:=|[ \t]+)){value}", names.join("|"))));
         let option_text = option_text.transpose().map_err(|error| error.to_string())?;
-        Ok(Self { members, options, patterns, member_text, option_text })
+        Ok(Self { members, options, patterns, key_text, option_text })
     }
 
     /// Names of members whose values are masked.
@@ -78,10 +71,7 @@ impl Mask {
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         if let Some(members) = &self.members {
-            text = replace(&self.member_text, text, |found| {
-                let hide = members.is_match(&found["key"]) && found["value"] != *MASKED;
-                hide.then(|| hidden_member(found))
-            });
+            text = self.members_of(text, members);
         }
         if let Some(options) = &self.option_text {
             text = replace(options, text, |found| Some(format!("{}{MASKED}", &found["before"])));
@@ -94,6 +84,37 @@ impl Mask {
             });
         }
         text
+    }
+
+    /// The text with the values of members masked. Every byte is looked at a few times at most, whatever the text is.
+    fn members_of<'t>(&self, text: Cow<'t, str>, members: &Pattern) -> Cow<'t, str> {
+        let mut made = String::new();
+        let (mut copied, mut at) = (0, 0);
+        while let Some(found) = self.key_text.captures_at(&text, at) {
+            let Some(whole) = found.get(0) else { break };
+            at = whole.end();
+            let rest = &text[at..];
+            if rest.starts_with(MASKED) || !members.is_match(&found["key"]) {
+                continue;
+            }
+            let bare = if !found["quote"].is_empty() {
+                Bare::Json
+            } else if in_brackets(&text[..whole.start()]) {
+                Bare::Flow
+            } else {
+                Bare::Line
+            };
+            let Some((length, hidden)) = hidden_value(rest, bare) else { continue };
+            made.push_str(&text[copied..at]);
+            made.push_str(&hidden);
+            at += length;
+            copied = at;
+        }
+        if copied == 0 {
+            return text;
+        }
+        made.push_str(&text[copied..]);
+        Cow::Owned(made)
     }
 
     /// Masks secrets in a JSON value: whole members by name, and what [`Mask::text`] finds in strings.
@@ -131,48 +152,88 @@ impl Mask {
     }
 }
 
-/// A member with its value hidden, in the quotes that keep the text what it was.
-fn hidden_member(found: &Captures) -> String {
-    let (before, value) = (&found["before"], &found["value"]);
-    let hidden = match value.chars().next() {
-        Some('\'') => format!("'{MASKED}'"),
-        Some('|' | '>') if value.ends_with('\n') => format!("\"{MASKED}\"\n"),
-        Some('"' | '[' | '{' | '|' | '>') => format!("\"{MASKED}\""),
-        _ if found["quote"].is_empty() => MASKED.to_owned(),
-        // JSON: a bare number or word.
-        _ => format!("\"{MASKED}\""),
-    };
-    format!("{before}{hidden}")
+/// Where a value without quotes ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bare {
+    /// Where JSON's numbers and words do.
+    Json,
+    /// At the next comma or bracket, as in `{a: 1, b: 2}`.
+    Flow,
+    /// With its line: what follows a comma may still be of the secret.
+    Line,
 }
 
-/// Replaces what `hide` answers for; what it leaves is looked at again from its second character, since one match may
-/// hide the next.
+/// Whether a bracket is open at the end of the text's last line.
+fn in_brackets(before: &str) -> bool {
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(LONGEST_BRACKET))..];
+    let line = near.rsplit('\n').next().unwrap_or_default();
+    let count = |brackets: [char; 2]| line.matches(brackets).count();
+    count(['{', '[']) > count(['}', ']'])
+}
+
+/// Bytes of the value that a text begins with, and what stands there instead, in the quotes that keep the text what it
+/// was. `None` when there is no value.
+fn hidden_value(rest: &str, bare: Bare) -> Option<(usize, String)> {
+    let line = rest.find('\n').unwrap_or(rest.len());
+    let quoted = format!("\"{MASKED}\"");
+    let near = &rest[..rest.floor_char_boundary(LONGEST_BRACKET)];
+    let closed = |close: char| near.find(close).map(|at| at + 1);
+    Some(match rest.chars().next()? {
+        '"' => (string_end(&rest[..line]).unwrap_or(line), quoted),
+        '\'' => (literal_end(&rest[..line]).unwrap_or(line), format!("'{MASKED}'")),
+        '[' => (closed(']').unwrap_or(line), quoted),
+        '{' => (closed('}').unwrap_or(line), quoted),
+        '|' | '>' if rest[1..line].chars().all(|c| "+-0123456789 \t\r".contains(c)) => {
+            (line + block_end(&rest[line..]), quoted)
+        }
+        ',' | ';' | '#' | '}' | ']' | '\n' | '\r' => return None,
+        _ => {
+            let end = if bare == Bare::Line { None } else { rest[..line].find([',', '}', ']']) };
+            let hidden = if bare == Bare::Json { quoted } else { MASKED.to_owned() };
+            (rest[..end.unwrap_or(line)].trim_end().len(), hidden)
+        }
+    })
+}
+
+/// Where a string in double quotes ends, its last quote included.
+fn string_end(line: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in line.bytes().enumerate().skip(1) {
+        match byte {
+            b'"' if !escaped => return Some(at + 1),
+            _ => escaped = byte == b'\\' && !escaped,
+        }
+    }
+    None
+}
+
+/// Where a string in single quotes ends, its last quote included; two of them are one of its characters.
+fn literal_end(line: &str) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += line.get(at..)?.find('\'')? + 1;
+        if !line[at..].starts_with('\'') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Bytes of the lines after the first newline that are indented: a block of YAML.
+fn block_end(rest: &str) -> usize {
+    let lines = rest.strip_prefix('\n').unwrap_or_default().split_inclusive('\n');
+    let block: usize = lines.take_while(|line| line.starts_with([' ', '\t'])).map(str::len).sum();
+    // The newline that ends the block stays.
+    if rest.get(1..=block).is_some_and(|block| block.ends_with('\n')) { block } else { block + usize::from(block > 0) }
+}
+
+/// Replaces every match by what `hide` answers.
 fn replace<'t>(regex: &Regex, text: Cow<'t, str>, hide: impl Fn(&Captures) -> Option<String>) -> Cow<'t, str> {
-    let mut made = String::new();
-    let (mut copied, mut at) = (0, 0);
-    while let Some(found) = regex.captures_at(&text, at) {
-        let Some(whole) = found.get(0) else { break };
-        match hide(&found) {
-            Some(hidden) => {
-                made.push_str(&text[copied..whole.start()]);
-                made.push_str(&hidden);
-                copied = whole.end();
-                at = whole.end();
-            }
-            None => at = found.name("value").map_or(whole.end(), |value| value.start()).max(whole.start() + 1),
-        }
-        if at > text.len() || whole.is_empty() {
-            break;
-        }
-        while !text.is_char_boundary(at) {
-            at += 1;
-        }
+    let made = regex.replace_all(&text, |found: &Captures| hide(found).unwrap_or_else(|| found[0].to_owned()));
+    match made {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(made) => Cow::Owned(made),
     }
-    if copied == 0 && made.is_empty() {
-        return text;
-    }
-    made.push_str(&text[copied..]);
-    Cow::Owned(made)
 }
 
 #[cfg(test)]
@@ -200,8 +261,16 @@ mod tests {
             ("run --password='hush now' -x", "run --password=[masked] -x"),
             (r#"{"run": "run --password hush\"x", "a": 1}"#, r#"{"run": "run --password [masked]", "a": 1}"#),
             ("chpasswd <<< hush; ok", "chpasswd <<< [masked] ok"),
-            ("ü password=grüße, ü", "ü password=[masked], ü"),
+            ("ü password=grü, ße\nü", "ü password=[masked]\nü"),
             ("PASS=1", "PASS=[masked]"),
+            ("password: pa,ss; w]ord # x\n", "password: [masked]\n"),
+            ("[coa] password: a, b", "[coa] password: [masked]"),
+            ("[{\"password\":1,\"b\":2}]", "[{\"password\":\"[masked]\",\"b\":2}]"),
+            ("password: 'it''s'\nx: 'y'", "password: '[masked]'\nx: 'y'"),
+            ("secret: |-\n  one\n  two", "secret: \"[masked]\""),
+            ("a=b=c;secret=[x\nnext", "a=b=c;secret=\"[masked]\"\nnext"),
+            ("password: \"open\nnext", "password: \"[masked]\"\nnext"),
+            ("password: \"a\\\\\", b", "password: \"[masked]\", b"),
         ] {
             assert_eq!(mask().text(text), masked, "{text}");
         }
@@ -226,6 +295,16 @@ mod tests {
                 "text": "secret=[masked]",
             })
         );
+    }
+
+    #[test]
+    fn hostile_texts_are_masked_in_one_walk() {
+        // Each of these once made a walk over the whole rest of the text for each of its keys.
+        for piece in ["secret=[", "secret=[\n", "a=[", "secret: \"\\", "secret: |\n", "a"] {
+            let text = piece.repeat(20_000);
+            let masked = mask().text(&text).into_owned();
+            assert!(masked.len() <= text.len() * 3, "{piece}");
+        }
     }
 
     #[test]
