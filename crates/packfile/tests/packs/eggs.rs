@@ -133,8 +133,8 @@ fn eg_024_wardrobe_takes_a_costume_where_it_needs_one() {
         ["wardrobe", "show", "colibri"]
     );
     assert_eq!(
-        argv(&pack, "eggs_wardrobe", json!({"action": "wear", "costume": "a.b-c", "no_acc": true})),
-        ["wardrobe", "wear", "--no-acc", "a.b-c"]
+        argv(&pack, "eggs_wardrobe", json!({"action": "wear", "costume": "a.b-c", "no_acc": true, "no_firm": true})),
+        ["wardrobe", "wear", "--no-acc", "--no-firm", "a.b-c"]
     );
     for action in ["show", "wear"] {
         assert_eq!(refusals(&pack, "eggs_wardrobe", json!({"action": action})), ["/costume: `costume` is required"]);
@@ -227,6 +227,7 @@ fn eg_027_tools_are_four_and_repo_only_when_asked_for() {
     let pack = eggs();
     for (given, wanted) in [
         (json!({"tool": "clean"}), &["tools", "clean"][..]),
+        (json!({"tool": "clean", "verbose": true}), &["tools", "clean", "--verbose"]),
         (json!({"tool": "clean", "args": "--verbose"}), &["tools", "clean", "--verbose"]),
         (json!({"tool": "grub40", "iso": "/a.iso"}), &["tools", "grub40", "/a.iso"]),
         (json!({"tool": "grub40", "iso": "/a.iso", "write": true}), &["tools", "grub40", "--write", "/a.iso"]),
