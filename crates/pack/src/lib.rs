@@ -32,7 +32,7 @@ mod transcript;
 
 pub use host::Host;
 pub use load::{Loaded, Origin, Packs, Refused};
-pub use surroundings::Surroundings;
+pub use surroundings::{PROBED, Surroundings};
 
 use pintle_core::{Confirm, Failure, Tool, Toolset, query};
 use std::{

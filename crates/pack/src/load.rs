@@ -4,7 +4,7 @@
 //! may add packs and replace none, and nothing of theirs ever gets root's rights.
 
 use crate::surroundings::Surroundings;
-use pintle_core::Problem;
+use pintle_core::{Failure, Problem};
 use pintle_packfile::{BUILTIN, Pack, parse};
 use std::{
     fs, io,
@@ -148,7 +148,11 @@ impl Packs {
 /// # Errors
 /// Everything that is wrong with it, with places.
 pub(crate) fn read(path: &Path) -> Result<Pack, Vec<Problem>> {
-    let bytes = crate::files::read(path).map_err(|error| vec![whole(path, &format!("cannot be read: {error}"))])?;
+    let unread = |error| match error {
+        crate::files::Unread::Io(error) => Failure::io("cannot be read", &error).message,
+        other => format!("cannot be read: {other}"),
+    };
+    let bytes = crate::files::read(path).map_err(|error| vec![whole(path, &unread(error))])?;
     let text = String::from_utf8(bytes).map_err(|_| vec![whole(path, "is not UTF-8")])?;
     parse(&text).map_err(|problems| places(&path.display().to_string(), &problems))
 }
@@ -180,15 +184,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether only this user, or root, can change the file.
+/// Whether this user, root, or a group of theirs made the file and not just anybody can change it.
 fn of_user(path: &Path) -> Result<(), String> {
     let about = fs::metadata(path).map_err(|error: io::Error| format!("cannot be looked at: {error}"))?;
     if about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw() {
         return Err(format!("belongs to user {}", about.uid()));
     }
-    match about.mode() & 0o022 {
+    match about.mode() & 0o002 {
         0 => Ok(()),
-        _ => Err("can be written by others than its owner".to_owned()),
+        _ => Err("can be written by everybody".to_owned()),
     }
 }
 

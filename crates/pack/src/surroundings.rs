@@ -11,8 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Set for a program that is asked who it is. Where it is ours after all, it must not ask itself.
-pub(crate) const PROBED: &str = "PINTLE_PROBED";
+/// Set in the environment of a program that is asked who it is. Where that is ours after all, under another name, it neither
+/// asks itself nor answers for another.
+pub const PROBED: &str = "PINTLE_PROBED";
 
 /// What packs find around themselves.
 #[derive(Clone, Debug)]

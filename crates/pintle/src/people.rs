@@ -58,6 +58,24 @@ pub(crate) fn eggs(program: &str, words: &[String]) -> Ended {
     finish(parsed, |_| Catalog::new(toolsets, Settings { jobs, ..surroundings::settings()? }))
 }
 
+/// The commands of the pack of that name, if there is one; its name is not among the words.
+fn pack(name: &str, words: &[String]) -> Option<Ended> {
+    let state = surroundings::state();
+    let host = Arc::new(pintle_pack::Host::new(pintle_pack::Surroundings::of_process(state)));
+    let toolset = match pintle_pack::toolset(&host, name, true) {
+        Ok(toolset) => toolset,
+        Err(failure) if failure.code == Code::NotFound => return None,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let jobs = Setup::of([name, "extra"]).starter();
+    let about = toolset.summary;
+    let toolsets = vec![toolset];
+    let parsed = commands(&toolsets, &format!("pintle {name}"), about).parse(words);
+    Some(parsed.and_then(|parsed| {
+        finish(parsed, |_| Catalog::new(toolsets, Settings { jobs, ..surroundings::settings()? }))
+    }))
+}
+
 /// The tools as they are looked up. What is called may need to act somewhere else.
 struct Known {
     make: fn(&Hosts) -> Vec<Toolset>,
@@ -110,7 +128,8 @@ pub(crate) fn house(words: &[String]) -> Ended {
         && first != "help"
         && !specs(&toolsets).any(|spec| spec.name.split('.').next() == Some(first))
     {
-        return Err(unknown(first, &toolsets));
+        let (before, behind) = (&words[..words.len() - rest.len()], &rest[1..]);
+        return pack(first, &[before, behind].concat()).unwrap_or_else(|| Err(unknown(first, &toolsets)));
     }
     let parsed = commands(&toolsets, "pintle", house::SUMMARY).parse(words)?;
     finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))

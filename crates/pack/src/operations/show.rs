@@ -6,6 +6,9 @@ use pintle_packfile::{Confirm, Effects, Elevate, Join, Kind, OptionDef, Rules, S
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// How many choices are shown by name.
+const FEW: usize = 3;
+
 /// Show what a pack may run
 ///
 /// Lists its commands as they are started, as whom they run, what they do, and what they need first. Without a name, lists the
@@ -157,11 +160,11 @@ fn template(verb: &Verb) -> String {
 }
 
 fn element(option: &OptionDef) -> String {
-    let value = option.name.to_uppercase();
-    let value = match (&option.only, option.allowed.is_empty()) {
-        (Some(only), _) => only.value.clone(),
-        (None, false) => option.allowed.join("|"),
-        (None, true) => value,
+    let value = match &option.only {
+        Some(only) => only.value.clone(),
+        // A few words can be read where they stand.
+        None if (1..=FEW).contains(&option.allowed.len()) => option.allowed.join("|"),
+        None => option.name.to_uppercase(),
     };
     let many = if option.kind == Kind::Strings { "…" } else { "" };
     let text = match &option.spelling {

@@ -7,6 +7,7 @@ mod forms;
 mod home;
 mod house;
 mod listening;
+mod packs;
 mod personalities;
 mod quickstart;
 mod serve;
