@@ -180,7 +180,7 @@ fn judge_words(host: &Host, goal: &Goal, words: &[String], toolsets: &[&str]) ->
     let typed = words.first().map(Path::new).unwrap_or(Path::new(""));
     let path = host.owner.as_ref().ok().and_then(|owner| owner.path());
     let program = if typed.is_absolute() { Ok(typed.to_owned()) } else { find_program(typed, path, Path::new("/")) };
-    let found = program.as_ref().ok().map(|program| fs::metadata(program));
+    let found = program.as_ref().ok().map(fs::metadata);
     let metadata = match found {
         Some(Ok(metadata)) => metadata,
         Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 /// The pack that is granted.
 const PACK: &str = "eggs";
+/// The file of its rule.
+const FILE: &str = "penguins-eggs-mcp";
 /// The helper, beside this program.
 const NAME: &str = "pintle-helper";
 
@@ -19,6 +21,11 @@ const NAME: &str = "pintle-helper";
 pub(crate) fn rule(users: &[String]) -> Result<Rule, Failure> {
     let host = pintle_pack::Host::new(Surroundings::of_process(None));
     Rule::of(&host.pack(PACK)?.pack, users)
+}
+
+/// The file of the rule; it is found, and removed, also where the pack does not hold together.
+pub(crate) fn file() -> String {
+    rule(&[]).map_or_else(|_| FILE.to_owned(), |rule| rule.file().to_owned())
 }
 
 /// The machine.

@@ -126,16 +126,13 @@ impl OfUser {
         of_user
     }
 
-    fn failures(&self) -> impl Iterator<Item = String> {
+    fn failures(&self) -> Vec<String> {
         let of = |client: &Client| {
-            let why = client.problem.clone().unwrap_or_else(|| client.state.clone());
+            let why = client.problem.as_ref().unwrap_or(&client.state);
             format!("{}: {}: {why}", self.user, client.client)
         };
         let clients = self.clients.iter().filter(|client| !client.is_well()).map(of);
-        clients
-            .chain(self.problem.iter().map(|problem| format!("{}: {problem}", self.user)))
-            .collect::<Vec<_>>()
-            .into_iter()
+        clients.chain(self.problem.iter().map(|problem| format!("{}: {problem}", self.user))).collect()
     }
 
     /// Whether all is well.
@@ -144,17 +141,13 @@ impl OfUser {
     }
 
     /// What would be or was done to which file, a line each.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let line = |client: &Client| {
-            let path = client.path.clone().unwrap_or_default();
+            let path = client.path.as_deref().unwrap_or_default();
             format!("{}: {}: {} {path}", self.user, client.client, client.state.replace('_', " "))
         };
-        self.clients
-            .iter()
-            .map(line)
-            .chain(self.problem.iter().map(|problem| format!("{}: {problem}", self.user)))
-            .collect::<Vec<_>>()
-            .into_iter()
+        let problem = self.problem.iter().map(|problem| format!("{}: {problem}", self.user));
+        self.clients.iter().map(line).chain(problem).collect()
     }
 }
 
@@ -189,7 +182,7 @@ impl Report {
             }
         };
         let system = self.system.iter().filter(|step| step.state == State::Failed).map(failed);
-        system.chain(self.users.iter().flat_map(|user| user.failures().map(Problem::new))).collect()
+        system.chain(self.users.iter().flat_map(|user| user.failures().into_iter().map(Problem::new))).collect()
     }
 
     fn successes(&self) -> usize {

@@ -228,6 +228,8 @@ pub(crate) const ALL: &[Client] = &[
         source: "docs.continue.dev, docker/mcp-gateway",
         programs: &["cn"],
         candidates: &[at(Base::Home, ".continue", "config.yaml")],
+        // Every file in that folder is read.
+        project: project(&[".continue/mcpServers/pintle.yaml"], Shape::Continue),
         format: Format::Yaml,
         shape: Shape::Continue,
         env: EnvForm::Env("${{ secrets.NAME }}"),

@@ -38,14 +38,21 @@ pub(crate) struct Ready {
     /// Users on record who are no users any more.
     gone: Vec<String>,
     touched: Touched,
+    /// The name of the rule's file.
     file: String,
     tried: Vec<OfUser>,
+    /// Whether there is anything to undo.
+    nothing: bool,
     dry_run: bool,
 }
 
 fn words(dry_run: bool) -> Vec<String> {
     let words = ["unregister", "--toolset", "eggs"].into_iter().chain(dry_run.then_some("--dry-run"));
     words.map(str::to_owned).collect()
+}
+
+fn rule_path(file: &str) -> String {
+    format!("/etc/sudoers.d/{file}")
 }
 
 fn is_there(path: &str) -> bool {
@@ -76,12 +83,12 @@ impl Disable {
         for user in &users {
             tried.push(OfUser::run(user, &words(true)).await);
         }
-        let file = format!("/etc/sudoers.d/{}", grant::rule(&[])?.file());
-        let system = [file.as_str()].into_iter().chain(touched.helper.then_some(HELPER)).filter(|path| is_there(path));
+        let file = grant::file();
+        let rule = rule_path(&file);
+        let system = [rule.as_str()].into_iter().chain(touched.helper.then_some(HELPER)).filter(|path| is_there(path));
         let system = system.map(|path| format!("remove {path}\n")).collect::<Vec<_>>();
-        let nothing = system.is_empty()
-            && touched == Touched::default()
-            && tried.iter().all(|user| user.lines().next().is_none());
+        let idle = tried.iter().all(|user| user.lines().is_empty());
+        let nothing = system.is_empty() && touched == Touched::default() && idle;
         let lines = tried.iter().flat_map(OfUser::lines).map(|line| line + "\n");
         let preview: String = system.into_iter().chain(lines).collect();
         let effect = if self.dry_run || nothing { Effect::READ } else { Effect::WRITE };
@@ -93,28 +100,25 @@ impl Disable {
             seen: Digest::of(&preview),
             preview,
             confirm: (changes && manager.asks).then_some(Confirm::Plan),
-            ready: Ready { users, gone, touched, file, tried, dry_run: self.dry_run },
+            ready: Ready { users, gone, touched, file, tried, nothing, dry_run: self.dry_run },
         })
     }
 }
 
 async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
-    let Ready { users, gone, mut touched, file, tried, dry_run } = ready;
+    let Ready { users, gone, mut touched, file, tried, nothing, dry_run } = ready;
     let mut report = Report { about: "could not be undone", ..Report::default() };
     report.notes.extend(gone.iter().map(|name| format!("{name} is no user any more: nothing was undone there")));
-    let system = |path: &str| is_there(path);
-    let idle =
-        !system(&file) && !(touched.helper && system(HELPER)) && tried.iter().all(|user| user.lines().next().is_none());
-    if idle && touched == Touched::default() {
+    if nothing {
         report.notes.push("nothing is enabled".to_owned());
         return Ok(report);
     }
+    let rule = rule_path(&file);
     if dry_run {
         report.users = tried;
-        report.system.extend(system(&file).then(|| Step::new(report::RULE, file.clone(), State::WouldDo)));
-        report
-            .system
-            .extend((touched.helper && system(HELPER)).then(|| Step::new(report::HELPER, HELPER, State::WouldDo)));
+        let system = [(report::RULE, rule.as_str(), true), (report::HELPER, HELPER, touched.helper)];
+        let there = system.into_iter().filter(|(_, path, ours)| *ours && is_there(path));
+        report.system.extend(there.map(|(what, path, _)| Step::new(what, path, State::WouldDo)));
         return Ok(report);
     }
     for scope in scopes() {
@@ -122,12 +126,11 @@ async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
     }
     let place = grant::place();
     // The grant first: the most dangerous part goes even if nothing else does.
-    let name = Path::new(&file).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let removed = sudoers::remove(&place, &name).map(|removed| removed.existed);
+    let removed = sudoers::remove(&place, &file).map(|removed| removed.existed);
     if removed.is_ok() {
         touched.granted.clear();
     }
-    report.system.push(Step::ended(report::RULE, file, removed));
+    report.system.push(Step::ended(report::RULE, rule, removed));
     if touched.helper {
         let removed = sudoers::remove_helper(&place).map(|removed| removed.existed);
         touched.helper = removed.is_err();
