@@ -43,7 +43,7 @@ pub use scope::{Lane, Scope};
 pub use secret::Secret;
 pub use spelling::Spellings;
 pub use suggest::{nearest, one_of};
-pub use tool::{BoxFuture, Doors, OnEof, Spec, Tool};
+pub use tool::{BoxFuture, Doors, OnEof, Spec, Tool, WAIT};
 pub use toolset::{
     Completions, Confirm, Contents, Prompt, PromptArgument, PromptMessage, Reference, Render, Resource,
     ResourceTemplate, Resources, Toolset,

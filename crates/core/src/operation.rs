@@ -126,7 +126,9 @@ pub fn change<C: Change>(host: &Arc<C::Host>) -> Arc<dyn Tool> {
     spec.spellings = C::SPELLINGS;
     spec.doors = C::DOORS;
     spec.deadline = C::DEADLINE;
-    spec.job = C::JOB;
+    if let Some(on_eof) = C::JOB {
+        spec = spec.as_job(on_eof);
+    }
     Arc::new(AsChange::<C> { spec, host: Arc::clone(host), kind: PhantomData })
 }
 

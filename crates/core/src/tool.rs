@@ -2,7 +2,7 @@
 
 use crate::{Call, Confirm, Effect, Gate, Lazy, Output, Spellings, Stop};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{future::Future, pin::Pin, time::Duration};
 
 /// A boxed future.
@@ -18,6 +18,9 @@ pub enum Doors {
     /// MCP only.
     Agents,
 }
+
+/// The argument by which a caller says that it does not wait for a job.
+pub const WAIT: &str = "wait";
 
 /// What becomes of a job when the client that asked for it is gone: it closed the connection and cancelled nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +63,7 @@ pub struct Spec {
     pub grace: Duration,
     /// Whether a call of it that changes something runs as a job, in a process of its own that outlives its client and
     /// its server: and then, what becomes of it when the client is gone. Reads of such a tool run where they are asked.
+    /// Set by [`as_job`](Self::as_job).
     pub job: Option<OnEof>,
     /// Whether the schema must be shown exactly as it is.
     pub raw_schema: bool,
@@ -91,6 +95,26 @@ impl Spec {
             job: None,
             raw_schema: false,
         }
+    }
+
+    /// The same, running as a job where it changes something; its callers may say `wait: false`, people `--no-wait`.
+    #[must_use]
+    pub fn as_job(mut self, on_eof: OnEof) -> Self {
+        let input = self.input.clone();
+        self.input = Lazy::new(move || {
+            let mut input = (*input).clone();
+            let wait =
+                json!({"type": "boolean", "default": true, "description": "Wait for its end, or get a job id at once"});
+            if let Some(input) = input.as_object_mut() {
+                let properties = input.entry("properties").or_insert_with(|| json!({}));
+                if let Some(properties) = properties.as_object_mut() {
+                    properties.insert(WAIT.to_owned(), wait);
+                }
+            }
+            input
+        });
+        self.job = Some(on_eof);
+        self
     }
 }
 

@@ -17,8 +17,8 @@ use crate::{
 };
 use pintle_core::{
     Call, Caller, Code, Confirm, Contents, Digest, Door, Doors, Effect, Failure, Lazy, Outcome, Output, Page, Prompt,
-    PromptMessage, Reference, Reply, Resource, ResourceTemplate, Spec, Stop, Tool, Toolset, View, envelope_schema,
-    nearest, schema,
+    PromptMessage, Reference, Reply, Resource, ResourceTemplate, Spec, Stop, Tool, Toolset, View, WAIT,
+    envelope_schema, nearest, schema,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -30,8 +30,6 @@ use std::{
 };
 
 const CURSOR: &str = "cursor";
-/// Whether a call waits for its job.
-const WAIT: &str = "wait";
 const PLAN_TOKEN: &str = "plan_token";
 /// How long whoever types waits for what may be typed next.
 const TYPING: Duration = Duration::from_secs(1);
@@ -447,7 +445,9 @@ impl Catalog {
         for resources in self.toolsets().filter_map(|t| t.resources.as_ref()) {
             all.extend(resources.list(&call).await?);
         }
-        if self.inner.audit.is_some() {
+        // Whoever takes the place of another lists what that lists; what we add is there on request.
+        let lists_own = self.server_name() == "pintle" || self.toolsets().any(|toolset| toolset.name == "extra");
+        if self.inner.audit.is_some() && lists_own {
             all.push(Resource {
                 uri: AUDIT_URI.to_owned(),
                 name: "audit".to_owned(),
@@ -778,10 +778,6 @@ impl Entry {
             if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
                 if self.takes_plan {
                     properties.insert(PLAN_TOKEN.into(), json!({"type": "string"}));
-                }
-                if spec.job.is_some() {
-                    let meaning = "false: answer at once with a job id";
-                    properties.insert(WAIT.into(), json!({"type": "boolean", "description": meaning}));
                 }
                 if spec.paged {
                     properties.insert(CURSOR.into(), json!({"type": "string"}));

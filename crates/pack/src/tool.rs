@@ -199,11 +199,11 @@ fn spec(pack: &Arc<Pack>, tool: &ToolDef) -> Spec {
     let longest = rules().map(|rules| rules.deadline + rules.grace).max().unwrap_or_default();
     spec.deadline = longest + AROUND;
     spec.grace = rules().map(|rules| rules.grace).max().unwrap_or_default() + Duration::from_secs(5);
-    spec.job = tool.job(pack).map(|on_eof| match on_eof {
-        pintle_packfile::OnEof::Kill => OnEof::Kill,
-        pintle_packfile::OnEof::Detach => OnEof::Detach,
-    });
-    spec
+    match tool.job(pack) {
+        Some(pintle_packfile::OnEof::Kill) => spec.as_job(OnEof::Kill),
+        Some(pintle_packfile::OnEof::Detach) => spec.as_job(OnEof::Detach),
+        None => spec,
+    }
 }
 
 /// The words of its command: the name of the pack is said already.

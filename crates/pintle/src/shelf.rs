@@ -62,7 +62,6 @@ pub(crate) fn toolsets(names: &[String], hosts: &Hosts) -> Result<Vec<Toolset>, 
             "extra" => {
                 all.extend(wanted("charly").then(|| pintle_charly::extra(Arc::clone(&hosts.boxes))));
                 all.extend(wanted("ops").then(|| pintle_ops::extra(&hosts.clusters)));
-                all.push(house::jobs(Some(hosts.state.clone())));
             }
             // A pack brings what it has beyond its seed itself.
             pack if hosts.packs().pack(pack).is_ok() => {
@@ -70,6 +69,11 @@ pub(crate) fn toolsets(names: &[String], hosts: &Hosts) -> Result<Vec<Toolset>, 
             }
             other => return Err(absent(other, hosts)),
         }
+    }
+    // Who serves nothing that becomes a job offers nothing to do with jobs; to be read they are everywhere.
+    let mut tools = all.iter().flat_map(|toolset| &toolset.tools);
+    if named("extra") && (!others || tools.any(|tool| tool.spec().job.is_some())) {
+        all.push(house::jobs(Some(hosts.state.clone())));
     }
     Ok(all)
 }

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn s_28_the_log_is_bounded_and_keeps_its_beginning_and_its_end() {
+    fn the_log_is_bounded_and_keeps_its_beginning_and_its_end() {
         let temp = tempfile::tempdir().unwrap();
         let mut writer = Writer::new(temp.path());
         for number in 0..40_000 {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn s_28_a_full_disk_makes_holes_and_they_are_told() {
+    fn a_full_disk_makes_holes_and_they_are_told() {
         let temp = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/dev/full", path(temp.path(), 0)).unwrap();
         let mut writer = Writer::new(temp.path());

@@ -49,3 +49,61 @@ fn unfinished(jobs: &Jobs) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        StateFolder,
+        jobs::record::{ANSWER, Kept, PROCESS, REQUEST, write},
+    };
+    use pintle_core::{Caller, Digest, Door, OnEof, Reply};
+    use pintle_process::Identity;
+    use serde_json::Value;
+
+    fn job(jobs: &Jobs, number: usize, created_at: u64) -> String {
+        let id = format!("{number:0>16}");
+        let folder = jobs.folder_of(&id);
+        fs::create_dir_all(&folder).unwrap();
+        let record = Record {
+            id: id.clone(),
+            tool: "t".to_owned(),
+            arguments: Value::Null,
+            matches: Digest::of(""),
+            caller: Caller { door: Door::People, principal: "p".to_owned() },
+            on_eof: OnEof::Detach,
+            created: "2026-01-01T00:00:00Z".to_owned(),
+            created_at,
+            budget: None,
+            deadline: None,
+            grace: 0,
+            setup: Value::Null,
+            server: None,
+        };
+        write(&folder.join(REQUEST), &record).unwrap();
+        id
+    }
+
+    #[test]
+    fn what_has_ended_goes_when_it_is_old_or_too_much_and_what_works_stays() {
+        let temp = tempfile::tempdir().unwrap();
+        let jobs = Jobs::at(StateFolder::at(temp.path()));
+        for number in 0..COUNT + 5 {
+            let id = job(&jobs, number, now() - 1000 + number as u64);
+            write(&jobs.folder_of(&id).join(ANSWER), &Kept::of(Reply::default(), None)).unwrap();
+        }
+        let ancient = job(&jobs, 900, 1);
+        write(&jobs.folder_of(&ancient).join(PROCESS), &Identity::own().unwrap()).unwrap();
+        let lost = job(&jobs, 901, 1);
+        let stale = temp.path().join(FOLDER).join(".new-x");
+        fs::create_dir(&stale).unwrap();
+        old(&jobs);
+        let mut left = jobs.ids().unwrap();
+        left.sort();
+        assert_eq!(left.len(), COUNT + 1, "the newest ended ones, and the one that works");
+        assert!(left.contains(&ancient), "it works");
+        assert!(!left.contains(&lost), "it is too old");
+        assert!(!left.contains(&format!("{:0>16}", 4)) && left.contains(&format!("{:0>16}", COUNT + 4)));
+        assert!(stale.exists(), "somebody may be filling it");
+    }
+}

@@ -321,7 +321,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn s_28_an_answer_finds_its_place_on_a_full_disk() {
+    fn an_answer_finds_its_place_on_a_full_disk() {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path();
         fs::write(folder.join(RESERVE), vec![b' '; RESERVED]).unwrap();

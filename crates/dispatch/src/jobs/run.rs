@@ -17,7 +17,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How often progress is written down at most; what comes between is told with the next.
+/// How often progress is written down at most; of what comes between only the last is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// How often a job that must not outlive its server looks for it.
 const LOOK: Duration = Duration::from_millis(500);
@@ -56,6 +56,7 @@ impl Catalog {
         let reply = tokio::select! {
             reply = self.call(request) => reply,
             never = orphaned(&record, &cancel) => match never {},
+            never = events.keep_up() => match never {},
         };
         inbox::forget(&folder);
         let note = events.close();
@@ -136,6 +137,17 @@ impl JobEvents {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         written.flush(&self.folder);
         written.writer.write(&Line::now(told));
+    }
+
+    /// Writes down the progress that came too soon after the one before, even if nothing comes after it.
+    async fn keep_up(&self) -> std::convert::Infallible {
+        loop {
+            tokio::time::sleep(PROGRESS_EVERY).await;
+            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            if written.told.is_none_or(|told| told.elapsed() >= PROGRESS_EVERY) {
+                written.flush(&self.folder);
+            }
+        }
     }
 
     fn close(&self) -> Option<String> {

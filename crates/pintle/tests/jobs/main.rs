@@ -113,7 +113,7 @@ async fn eg_017_agents_have_tools_for_jobs_on_request_and_can_read_them_always()
     let world = World::new();
     let id = world.start("file", json!({})).await;
     world.until(&id, |status| status.state == JobState::Completed).await;
-    for (toolsets, has) in [("charly", false), ("charly,extra", true)] {
+    for (toolsets, has) in [("charly,extra", false), ("eggs", false), ("eggs,extra", true), ("extra", true)] {
         let mut command = world.command(&["mcp", "serve", "--stdio", "--toolset", toolsets]);
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());

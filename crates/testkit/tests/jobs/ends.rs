@@ -94,7 +94,7 @@ async fn s_28_after_a_reboot_or_a_kill_a_job_is_told_as_lost_with_its_log() {
 }
 
 #[tokio::test]
-async fn s_28_a_process_that_never_began_is_told_as_lost_after_a_while() {
+async fn a_process_that_never_began_is_told_as_lost_after_a_while() {
     let bench = Bench::with(Confirm::Nothing, Box::new(|folder| fs::remove_file(folder.join("grant")).unwrap()));
     let id = bench.call("trial.flight", "log", json!({"wait": false})).await.job.unwrap();
     let folder = bench.folder(&id);
@@ -109,7 +109,7 @@ async fn s_28_a_process_that_never_began_is_told_as_lost_after_a_while() {
 }
 
 #[tokio::test]
-async fn s_28_a_job_goes_on_when_the_disk_is_full_and_says_so() {
+async fn a_job_goes_on_when_the_disk_is_full_and_says_so() {
     let full = |folder: &std::path::Path| symlink("/dev/full", folder.join("events.0")).unwrap();
     let bench = Bench::with(Confirm::Nothing, Box::new(full));
     let reply = bench.call("trial.flight", "log", json!({"steps": 2})).await;
@@ -125,7 +125,7 @@ async fn s_28_a_job_goes_on_when_the_disk_is_full_and_says_so() {
 }
 
 #[tokio::test]
-async fn s_28_a_job_that_cannot_be_written_down_does_not_start() {
+async fn a_job_that_cannot_be_written_down_does_not_start() {
     let bench = Bench::new();
     fs::create_dir_all(bench.state.path()).unwrap();
     fs::write(bench.state.path().join("jobs"), "in the way").unwrap();
