@@ -2,7 +2,7 @@
 
 use crate::{
     Answer, Ask, BoxFuture, Call, Code, Confirm, Digest, Doors, Effect, Failure, Gate, Lane, Lazy, OnEof, Output, Page,
-    PageEnd, Permit, Scope, Spec, Spellings, Stop, Tool, schema,
+    PageEnd, Permit, Scope, Spec, Spellings, Stop, Tool, rows::length, schema,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -243,8 +243,11 @@ fn finish<A: Answer>(mut answer: A, call: &Call) -> Result<Output, Stop> {
 }
 
 fn to_value<A: Answer>(answer: &A) -> Result<Value, Failure> {
-    serde_json::to_value(answer)
-        .map_err(|error| Failure::new(Code::Internal, format!("the answer cannot be told: {error}")))
+    serde_json::to_value(answer).map_err(|error| untold(&error))
+}
+
+fn untold(error: &serde_json::Error) -> Failure {
+    Failure::new(Code::Internal, format!("the answer cannot be told: {error}"))
 }
 
 /// Cuts the rows so that value and text both stay within the budget of the call.
@@ -259,7 +262,7 @@ fn fit<A: Answer>(answer: &mut A, call: &Call) -> Result<Option<PageEnd>, Failur
     let mut kept = total;
     let mut last_key = None;
     if let Some(budget) = call.budget() {
-        let whole = to_value(answer)?.to_string().len();
+        let whole = length(answer).map_err(|error| untold(&error))?;
         let frame = whole.saturating_sub(sizes.iter().sum());
         let mut used = frame;
         kept = sizes

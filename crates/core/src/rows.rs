@@ -87,8 +87,26 @@ impl<T: Row> CutRows for Rows<T> {
 
     fn sizes(&self) -> Vec<usize> {
         // A row that cannot be serialised fails the whole answer later, so its size does not matter here.
-        self.0.iter().map(|row| serde_json::to_vec(row).map_or(0, |bytes| bytes.len() + 1)).collect()
+        self.0.iter().map(|row| length(row).map_or(0, |bytes| bytes + 1)).collect()
     }
+}
+
+/// Bytes of something as JSON, which is not kept: thousands of rows are measured of which dozens are shown.
+pub(crate) fn length(value: &impl Serialize) -> Result<usize, serde_json::Error> {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, value)?;
+    Ok(counter.0)
 }
 
 #[cfg(test)]

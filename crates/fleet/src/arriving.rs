@@ -2,14 +2,15 @@
 
 use crate::{
     Cause,
-    cluster::{INLINE, bad_json, off_thread},
+    cluster::bad_json,
     list::{ListMeta, TableColumn},
 };
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Deserializer, error::Category};
 
-/// Bytes that are read before the objects in them are decoded.
-pub(crate) const PIECE: usize = 128 * 1024;
+/// Bytes that are read before the objects in them are decoded, which takes a fraction of a millisecond: too little for
+/// a thread of its own, whose memory would be its own, too.
+const PIECE: usize = 64 * 1024;
 
 /// A list of which some has come.
 pub(crate) struct Arriving<T> {
@@ -18,8 +19,6 @@ pub(crate) struct Arriving<T> {
     place: Place,
     /// What has come and is not used up.
     rest: Vec<u8>,
-    /// What is here is not whole; it is looked at again when there is so much of it.
-    wanted: usize,
     /// Where the rest begins: lines and bytes of a line before it.
     lines: usize,
     column: usize,
@@ -56,7 +55,6 @@ impl<T: DeserializeOwned> Arriving<T> {
             member,
             place: Place::List,
             rest: Vec::new(),
-            wanted: 0,
             lines: 0,
             column: 0,
             objects: Vec::new(),
@@ -70,12 +68,25 @@ impl<T: DeserializeOwned> Arriving<T> {
         Some(self.meta.token.as_str()).filter(|token| !token.is_empty())
     }
 
+    /// Where to put what comes next.
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.rest
+    }
+
+    /// Bytes of the buffer with which it is worth to decode: an object larger than a piece is not begun anew with each.
+    pub(crate) fn wanted(&self) -> usize {
+        self.rest.len() + self.rest.len().max(PIECE)
+    }
+
     /// Decodes what is whole.
-    fn push(&mut self, piece: &[u8], last: bool) -> Result<(), Wrong> {
-        self.rest.extend_from_slice(piece);
-        if self.rest.len() < self.wanted && !last {
-            return Ok(());
-        }
+    ///
+    /// # Errors
+    /// When it is no JSON, or no list; or ends too early, where it was the last of it.
+    pub(crate) fn decode(&mut self, path: &str, last: bool) -> Result<(), Cause> {
+        self.use_up(last).map_err(|wrong| bad_json(path, wrong.what, wrong.line, wrong.column))
+    }
+
+    fn use_up(&mut self, last: bool) -> Result<(), Wrong> {
         let mut at = 0;
         while self.step(&mut at)? {}
         if last && !matches!(self.place, Place::End) {
@@ -83,8 +94,6 @@ impl<T: DeserializeOwned> Arriving<T> {
         }
         (self.lines, self.column) = self.position(at);
         self.rest.drain(..at);
-        // An object larger than a piece is not begun anew with every piece.
-        self.wanted = self.rest.len() * 2;
         Ok(())
     }
 
@@ -194,23 +203,6 @@ impl<T: DeserializeOwned> Arriving<T> {
     }
 }
 
-/// Decodes what has come, a large piece on a blocking thread; gives the emptied buffer of the piece back, too.
-pub(crate) async fn decode<T: DeserializeOwned + Send + 'static>(
-    path: &str,
-    mut list: Arriving<T>,
-    mut piece: Vec<u8>,
-    last: bool,
-) -> Result<(Arriving<T>, Vec<u8>), Cause> {
-    let large = piece.len() + list.rest.len() > INLINE;
-    let work = move || {
-        let pushed = list.push(&piece, last);
-        piece.clear();
-        pushed.map(|()| (list, piece))
-    };
-    let decoded = if large { off_thread(work).await? } else { work() };
-    decoded.map_err(|wrong| bad_json(path, wrong.what, wrong.line, wrong.column))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,8 +214,9 @@ mod tests {
         let mut list = Arriving::new(member);
         let pieces: Vec<&[u8]> = text.as_bytes().chunks(size.max(1)).collect();
         for (index, piece) in pieces.iter().enumerate() {
-            let pushed = list.push(piece, index + 1 == pieces.len());
-            pushed.map_err(|wrong| format!("{:?} {}:{}", wrong.what, wrong.line, wrong.column))?;
+            list.buffer().extend_from_slice(piece);
+            let used = list.use_up(index + 1 == pieces.len());
+            used.map_err(|wrong| format!("{:?} {}:{}", wrong.what, wrong.line, wrong.column))?;
         }
         Ok(list)
     }
@@ -252,7 +245,8 @@ mod tests {
     #[test]
     fn the_token_and_the_objects_are_there_before_the_rest_has_come() {
         let mut list = Arriving::<Value>::new("items");
-        assert!(list.push(br#"{"metadata":{"continue":"x"},"items":[{"a":1},{"b":"#, false).is_ok());
+        list.buffer().extend_from_slice(br#"{"metadata":{"continue":"x"},"items":[{"a":1},{"b":"#);
+        list.decode("/", false).unwrap();
         assert_eq!((list.token(), list.objects.len()), (Some("x"), 1));
         assert!(list.rest.len() <= r#"{"b":"#.len(), "what is used up is gone");
     }
@@ -281,7 +275,7 @@ mod tests {
         for (text, wanted) in table {
             for size in [1, 2, 5, 1000] {
                 if text.is_empty() {
-                    let wrong = Arriving::<Named>::new("items").push(b"", true).unwrap_err();
+                    let wrong = Arriving::<Named>::new("items").use_up(true).unwrap_err();
                     assert_eq!(wrong.what, Category::Eof);
                     continue;
                 }
@@ -293,9 +287,16 @@ mod tests {
 
     #[test]
     fn an_object_larger_than_the_pieces_is_not_begun_anew_with_each() {
-        let long = "x".repeat(100_000);
-        let text = json!({"items": [long, "b"]}).to_string();
-        let list: Arriving<String> = fed("items", &text, 100).unwrap();
-        assert_eq!(list.objects.iter().map(String::len).collect::<Vec<_>>(), [100_000, 1]);
+        let text = json!({"items": ["x".repeat(40 * PIECE), "b"]}).to_string();
+        let mut list = Arriving::<String>::new("items");
+        let (mut left, mut tries) = (text.as_bytes(), 0);
+        while !left.is_empty() {
+            let (piece, rest) = left.split_at((list.wanted() - list.rest.len()).min(left.len()));
+            list.buffer().extend_from_slice(piece);
+            list.decode("/", rest.is_empty()).unwrap();
+            (left, tries) = (rest, tries + 1);
+        }
+        assert_eq!(list.objects.iter().map(String::len).collect::<Vec<_>>(), [40 * PIECE, 1]);
+        assert!(tries <= 8, "{tries} times");
     }
 }

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Bodies larger than this are decoded on a blocking thread, so that other calls go on.
-pub(crate) const INLINE: usize = 32 * 1024;
+const INLINE: usize = 32 * 1024;
 /// Left of a call's time for its answer to be told once its clusters are done.
 const SPARE: Duration = Duration::from_millis(250);
 

@@ -1,10 +1,7 @@
 //! Lists, page by page: however long a list and its pages are, only a piece of one is held as JSON.
 
 use crate::{
-    Cause, Cluster, ClusterError, ResourceType,
-    arriving::{self, Arriving},
-    connection::Ask,
-    resource_type::query_value,
+    Cause, Cluster, ClusterError, ResourceType, arriving::Arriving, connection::Ask, resource_type::query_value,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use std::fmt::Write as _;
@@ -180,7 +177,7 @@ impl Form {
 
 impl Cluster {
     /// A list, page by page: `take` folds the objects, some of a page at a time, into what `start` made. They are
-    /// decoded while the page still comes, large ones on a thread of their own, and what `T` does not name is skipped.
+    /// decoded while the page still comes, and what `T` does not name is skipped.
     ///
     /// A list that becomes too old on the way (410) is begun anew from `start`, so nothing is counted twice; the
     /// listing says so. 429 and 503 are waited for as the server asks, within the time of the call.
@@ -296,31 +293,23 @@ where
                 opened => opened?,
             };
             let mut page = Arriving::new(form.member);
-            let (mut piece, mut following) = (Vec::new(), Vec::new());
-            body.more(&bounds, &mut piece, arriving::PIECE).await?;
             loop {
+                let until = page.wanted();
+                body.more(&bounds, page.buffer(), until).await?;
                 body.is_within()?;
                 let last = body.is_whole();
                 // With its last piece the next page is on its way, unless this may be the last one wanted.
                 let next = page.token().filter(|next| last && params.most.is_none() && token.as_deref() != Some(next));
-                let path_ahead = next.map(|next| params.path(kind, page_size, Some(next)));
-                let decoding = arriving::decode(&path, page, piece, last);
-                let decoded = match path_ahead {
+                let decoded = match next.map(|next| params.path(kind, page_size, Some(next))) {
                     Some(path_ahead) => {
-                        let (decoded, opened) = futures::join!(decoding, cluster.pieces(&path_ahead, form.accept));
+                        let asking = cluster.pieces(&path_ahead, form.accept);
+                        let (opened, decoded) = futures::join!(asking, async { page.decode(&path, last) });
                         ahead = Some(opened);
-                        decoded?
+                        decoded
                     }
-                    None if last => decoding.await?,
-                    None => {
-                        let reading = body.more(&bounds, &mut following, arriving::PIECE);
-                        let (decoded, read) = futures::join!(decoding, reading);
-                        read?;
-                        decoded?
-                    }
+                    None => page.decode(&path, last),
                 };
-                page = decoded.0;
-                piece = std::mem::replace(&mut following, decoded.1);
+                decoded?;
                 // Nobody can read rows of which the columns are not known.
                 known = known || last || !page.columns.is_empty();
                 if known && !(page.columns.is_empty() && page.objects.is_empty()) {
@@ -330,6 +319,8 @@ where
                 if last {
                     break;
                 }
+                // However fast the server is, other calls have their turn.
+                tokio::task::yield_now().await;
             }
             listing.pages += 1;
             listing.resource_version = page.meta.resource_version;
