@@ -10,7 +10,7 @@ use std::{
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// Where a pack comes from, which is what it is trusted for.
@@ -72,10 +72,10 @@ impl Packs {
     #[must_use]
     pub fn load(surroundings: &Surroundings) -> Self {
         let mut all = Self::default();
-        for (name, text) in BUILTIN {
-            match parse(text) {
-                Ok(pack) => all.loaded.push(Loaded { pack: Arc::new(pack), origin: Origin::BuiltIn }),
-                Err(problems) => all.refuse(Path::new(name), places(&format!("{name}.toml"), &problems), true),
+        for (name, parsed) in built_in() {
+            match parsed {
+                Ok(pack) => all.loaded.push(Loaded { pack: Arc::clone(pack), origin: Origin::BuiltIn }),
+                Err(problems) => all.refuse(Path::new(name), places(&format!("{name}.toml"), problems), true),
             }
         }
         for folder in &surroundings.system {
@@ -141,6 +141,15 @@ impl Packs {
             None => self.loaded.push(loaded),
         }
     }
+}
+
+/// A pack that comes with the program: its name, and itself.
+type BuiltIn = (&'static str, Result<Arc<Pack>, Vec<pintle_packfile::Problem>>);
+
+/// The packs that come with the program, read once: their patterns take longer to compile than all else at the start.
+fn built_in() -> &'static [BuiltIn] {
+    static PARSED: OnceLock<Vec<BuiltIn>> = OnceLock::new();
+    PARSED.get_or_init(|| BUILTIN.iter().map(|(name, text)| (*name, parse(text).map(Arc::new))).collect())
 }
 
 /// Reads and checks one file.

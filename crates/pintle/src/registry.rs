@@ -29,12 +29,13 @@ pub(crate) fn toolsets(state: Option<StateFolder>) -> Vec<Toolset> {
 pub(crate) fn host(state: Option<&StateFolder>) -> Host {
     let passwd = others::passwd();
     let record = User::numbered(&passwd, rustix::process::geteuid().as_raw()).map(|user| user.home);
+    let usual = shelf::usual();
     let offered = |name: &'static str| {
         let works = match Personality::ALL.into_iter().find(|personality| personality.toolset() == name) {
             Some(personality) => personality.works(),
             None => true,
         };
-        Offered { name, works, usual: shelf::usual().iter().any(|usual| usual == name) }
+        Offered { name, works, usual: usual.iter().any(|usual| usual == name) }
     };
     Host {
         program: program(),
