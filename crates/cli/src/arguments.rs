@@ -147,6 +147,14 @@ impl Parameter<'_> {
         }
     }
 
+    /// Whether that flag, with its dashes, is one of its names.
+    pub(crate) fn answers_to(&self, flag: &str) -> bool {
+        match flag.strip_prefix("--") {
+            Some(long) => self.long.as_deref() == Some(long) || self.old_names.iter().any(|old| old == long),
+            None => self.short.is_some_and(|short| flag.strip_prefix('-').is_some_and(|rest| rest.chars().eq([short]))),
+        }
+    }
+
     /// Whether it can be said no to: where no is not what is meant anyway.
     pub(crate) fn is_on(&self) -> bool {
         self.schema["default"] == true

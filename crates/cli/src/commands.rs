@@ -244,14 +244,22 @@ impl<'a> Commands<'a> {
         extras_of(&self.extras, matches)
     }
 
-    fn by_name(&self, word: &str) -> Option<&'a Spec> {
+    pub(crate) fn root(&self) -> &Node {
+        &self.tree
+    }
+
+    pub(crate) fn spec(&self, index: usize) -> &'a Spec {
+        self.specs[index]
+    }
+
+    pub(crate) fn by_name(&self, word: &str) -> Option<&'a Spec> {
         let flat = |name: &str| name.replace(['.', '-'], "_");
         let same = |name: &str| name == word || flat(name) == word;
         self.specs.iter().copied().find(|spec| same(&spec.name) || spec.aliases.iter().any(|alias| same(alias)))
     }
 
     /// Flags that may stand before the command.
-    fn flags(&self) -> Vec<Arg> {
+    pub(crate) fn flags(&self) -> Vec<Arg> {
         globals(&BTreeSet::new(), false).into_iter().chain(self.extras.iter().cloned()).collect()
     }
 

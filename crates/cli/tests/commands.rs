@@ -167,3 +167,43 @@ fn ch_123_a_tools_own_argument_wins_over_a_flag_of_every_command() {
     assert_eq!(Value::Object(short.arguments), json!({"dir": "a"}));
     assert_eq!(short.extras["project dir"], ["b"], "the letter still means the flag of every command");
 }
+
+/// Argument, value, what stands before it in the word, and what is known already.
+fn typing(words: &[&str]) -> Option<(String, String, String, Value)> {
+    let catalog = trial::catalog();
+    let things = trial::things();
+    let specs = catalog.specs(Door::People).map(|(_, spec)| spec).chain([&things]);
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let typing = Commands::new("pintle trial", "", specs).typing(&words)?;
+    Some((typing.argument, typing.value, typing.before, Value::Object(typing.others)))
+}
+
+#[test]
+fn the_word_that_is_being_typed_is_a_value_of_an_argument() {
+    let of = |argument: &str, value: &str, before: &str, others: Value| {
+        Some((argument.to_owned(), value.to_owned(), before.to_owned(), others))
+    };
+    assert_eq!(typing(&["say", "text", "he"]), of("text", "he", "", json!({})));
+    assert_eq!(typing(&["say", "--output", "json", "text", ""]), of("text", "", "", json!({})));
+    assert_eq!(typing(&["say.text", "--wait", "--deadline", "1s", "x"]), of("text", "x", "", json!({})));
+    assert_eq!(typing(&["make-things", "--namespace", "w"]), of("namespace", "w", "", json!({})));
+    assert_eq!(typing(&["make-things", "--namespace=w"]), of("namespace", "w", "--namespace=", json!({})));
+    assert_eq!(
+        typing(&["make-things", "web", "--command", "a", "--command=b", "-fround", "--command", ""]),
+        of("command", "", "", json!({"name": "web", "command": ["a", "b"], "form": "round"}))
+    );
+    assert_eq!(typing(&["make-things", "a", "b", "c"]), of("more", "c", "", json!({"name": "a", "more": ["b"]})));
+    assert_eq!(typing(&["say", "text", "--", "-"]), of("text", "-", "", json!({})));
+    for nothing in [
+        &["say"][..],
+        &["say", "te"],
+        &["say", "text", "--wa"],
+        &["say", "text", "--output", ""],
+        &["say", "text", "hi", "x"],
+        &["nonsense", "x"],
+        &["say", "text", "--wait=t"],
+        &[],
+    ] {
+        assert_eq!(typing(nothing), None, "{nothing:?}");
+    }
+}
