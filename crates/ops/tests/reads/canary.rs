@@ -221,7 +221,7 @@ impl Tool for Breaks {
 async fn an_6_13_what_a_broken_operation_says_leaves_by_no_way() {
     let breaks: [(&str, fn()); 3] = [
         ("formatted", || panic!("cannot use {}", String::from(CANARY))),
-        ("unwrapped", || Err::<(), _>(format!("token {CANARY}")).unwrap()),
+        ("unwrapped", || "x".parse::<u8>().map(drop).map_err(|_| format!("token {CANARY}")).unwrap()),
         ("written", || panic!("nothing but words of ours")),
     ];
     let input = json!({"type": "object", "properties": {}, "additionalProperties": false});

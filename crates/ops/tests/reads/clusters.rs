@@ -23,7 +23,7 @@ async fn kt_list_clusters_kw_59_asks_nobody_and_lists_in_order() {
 }
 
 #[tokio::test]
-async fn no_kubeconfig_says_what_to_do() {
+async fn a_kubeconfig_that_is_not_there_is_told_alike_by_all() {
     let world = World::written(Vec::new(), "", Policy::default(), Vec::new());
     std::fs::remove_file(world.folder.path().join("config")).unwrap();
     for (tool, arguments) in [
@@ -34,8 +34,8 @@ async fn no_kubeconfig_says_what_to_do() {
         ("audit_kubeconfig", json!({})),
     ] {
         let failure = world.call(tool, arguments).await.failure.unwrap();
-        assert_eq!(failure.code, Code::Unavailable, "{tool}: {failure:?}");
-        assert!(failure.hints[0].contains("`--kubeconfig FILE` before the command"), "{tool}: {failure:?}");
+        assert_eq!(failure.code, Code::NotFound, "{tool}: {failure:?}");
+        assert_eq!(failure.hints, ["check --kubeconfig"], "{tool}: {failure:?}");
     }
 }
 
