@@ -132,13 +132,49 @@ pub(crate) fn parsed(command: Command, path: &str, words: &[String]) -> Result<O
     }
 }
 
+/// Names that only the program knows come before what the script itself knows.
+const BASH: &str = r#"
+_FUNCTION_values() {
+    local word
+    local -a words=()
+    while IFS= read -r word; do
+        words+=("$word")
+    done < <("${1/#\~/$HOME}" typed "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null)
+    if ((${#words[@]})); then
+        COMPREPLY=("${words[@]}")
+    else
+        _FUNCTION "$@"
+    fi
+}
+if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
+    complete -F _FUNCTION_values -o nosort -o bashdefault -o default NAME
+else
+    complete -F _FUNCTION_values -o bashdefault -o default NAME
+fi
+"#;
+
 /// `completions SHELL`
 pub(crate) fn completions(program: &str, words: &[String]) -> Ended {
     let Some(matches) = parsed(completions_command(), &format!("{program} completions"), words)? else {
         return Ok(Exit::Ok.code());
     };
     let shell = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
-    printed(&pintle_cli::completions(&mut whole(program)?, shell)?)
+    // A script is for the command as it is typed, which is not always the name of its toolset.
+    let typed = Personality::of_word(program).map_or(program, |personality| personality.program());
+    let script = pintle_cli::completions(&mut whole(program)?, shell)?;
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if typed != program {
+        // The generator mixes up the functions of a program that has a dash in its name.
+        let function = format!("compdef _{program} ");
+        let places = [("-o default ", "\n"), ("#compdef ", "\n"), (&function, "\n"), ("complete -c ", " ")];
+        for (before, after) in places {
+            script = script.replace(&format!("{before}{program}{after}"), &format!("{before}{typed}{after}"));
+        }
+    }
+    if shell == "bash" {
+        script.push_str(&BASH.replace("NAME", typed).replace("FUNCTION", program));
+    }
+    printed(script.as_bytes())
 }
 
 /// `man [--out DIR]`

@@ -22,6 +22,7 @@ mod serve;
 mod servers;
 mod shelf;
 mod surroundings;
+mod typed;
 
 use personality::Personality;
 use pintle_cli::{Console, Options, show_failure};
@@ -81,6 +82,11 @@ fn start(words: impl IntoIterator<Item = OsString>) -> Result<Start, Failure> {
 fn route(start: &Start) -> Ended {
     let name = Path::new(&start.typed).file_name().unwrap_or_default().to_string_lossy();
     let words = &start.words;
+    if let [first, line, breaks] = words.as_slice()
+        && first == typed::WORD
+    {
+        return typed::command(line, breaks);
+    }
     if let Some(personality) = Personality::of_program(&name) {
         return personality_of(personality, personality.program(), words);
     }

@@ -1,9 +1,14 @@
 //! `kubestellar-ops`, `pintle ops`: the commands of the seed over the tools for clusters.
 
-use crate::{Ended, clusters, document, people, personality::Personality, serve};
+use crate::{
+    Ended, clusters, document, people,
+    personality::Personality,
+    serve,
+    shelf::{self, Hosts},
+};
 use clap::Command;
 use pintle_cli::{leading_flags, refusal_of};
-use pintle_core::Failure;
+use pintle_core::{Failure, Toolset};
 
 /// The commands of the toolset.
 pub(crate) fn command(program: &str, words: &[String]) -> Ended {
@@ -26,6 +31,14 @@ pub(crate) fn command(program: &str, words: &[String]) -> Ended {
     let (said, _, general) = said;
     let words = [general, with_names(rest)].concat();
     people::ops(program, &words, &said)
+}
+
+/// The tools over the clusters that flags in front mean, and the words behind those flags.
+pub(crate) fn typed(words: &[String]) -> Option<(Vec<Toolset>, &[String])> {
+    let (before, rest) = words.split_at(leading_flags(words, &clusters::flags(true)));
+    let (said, ..) = clusters_of("", before).ok()?;
+    let hosts = Hosts::of(&people::nowhere(), &said, "/".as_ref()).ok()?;
+    Some((shelf::clusters(&hosts), rest))
 }
 
 /// `--mcp-server` anywhere: the words of `mcp serve` over standard input and output.

@@ -36,6 +36,16 @@ pub(crate) fn charly(program: &str, words: &[String]) -> Ended {
     finish(parsed, |call| known.catalog(call))
 }
 
+/// The tools for boxes, and the words behind flags of the project; none where those mean another folder than this one.
+pub(crate) fn typed(words: &[String]) -> Option<(Vec<Toolset>, &[String])> {
+    let elsewhere = |word: &String| word.starts_with("-C") || word.starts_with("--dir");
+    if words.iter().any(elsewhere) {
+        return None;
+    }
+    let hosts = Hosts::of(&Project::default(), &clusters::Said::default(), &surroundings::state_path().ok()?).ok()?;
+    Some((shelf::boxes(&hosts), &words[leading_flags(words, &crate::project::flags())..]))
+}
+
 /// The commands of the toolset for clusters; `said` stood before them.
 pub(crate) fn ops(program: &str, words: &[String], said: &clusters::Said) -> Ended {
     let state = surroundings::state_path();
@@ -111,7 +121,7 @@ impl Known {
     }
 }
 
-fn specs(toolsets: &[Toolset]) -> impl Iterator<Item = &Spec> {
+pub(crate) fn specs(toolsets: &[Toolset]) -> impl Iterator<Item = &Spec> {
     let all = toolsets.iter().flat_map(|toolset| &toolset.tools).map(|tool| tool.spec());
     all.filter(|spec| spec.doors != Doors::Agents)
 }
@@ -231,6 +241,6 @@ pub(crate) fn nobodys() -> Result<Hosts, Failure> {
 }
 
 /// A project that nothing is done in.
-fn nowhere() -> Project {
+pub(crate) fn nowhere() -> Project {
     Project { dir: Some("/".into()), ..Project::default() }
 }

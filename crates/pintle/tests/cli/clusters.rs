@@ -227,7 +227,8 @@ fn kw_73_one_program_serves_clusters_over_http_and_needs_no_other() {
     let token = place.home.write("token", "a-long-enough-token-for-this\n");
     fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let file = token.display().to_string();
-    let words = ["--listen", "127.0.0.1:0", "--toolset", "ops", "--token-file", &file, "--kubeconfig", &place.kubeconfig];
+    let words =
+        ["--listen", "127.0.0.1:0", "--toolset", "ops", "--token-file", &file, "--kubeconfig", &place.kubeconfig];
     // Nothing is found on the path: no git, no kubectl, no helm.
     let server = crate::listening::Listening::start(&place.home, &words, Some(("PATH", "/nowhere")));
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_pods","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}"#;
@@ -236,4 +237,34 @@ fn kw_73_one_program_serves_clusters_over_http_and_needs_no_other() {
     let known = format!("Authorization: Bearer a-long-enough-token-for-this\r\n{headers}");
     let (status, answer) = server.post("/mcp", &known, call);
     assert!(status == 200 && answer.contains(r#""rows":25"#), "{answer}");
+}
+
+#[test]
+fn names_of_clusters_namespaces_and_pods_are_completed_in_a_shell() {
+    let place = Place::new();
+    let script = place.run(&["completions", "bash"]).good();
+    place.home.write("completions", &script);
+    let typed = |rest: &str| {
+        let line = format!("{} --kubeconfig {} {rest}", place.program.display(), place.kubeconfig);
+        // As bash calls it: the command's name, the word before the cursor, the one before that.
+        let ask = r#"source "$HOME/completions"
+            COMP_LINE=$1; COMP_POINT=${#COMP_LINE}; read -ra COMP_WORDS <<< "$COMP_LINE "; COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _ops_values "$2" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\n' "${COMPREPLY[@]}""#;
+        let program = place.program.display().to_string();
+        let words = ["--norc", "-c", ask, "bash", &line, &program];
+        done(&mut place.home.command_of("/bin/bash".as_ref(), words)).good()
+    };
+    assert_eq!(typed("get-pods --clusters ein"), "ein\\ Öl\n");
+    assert_eq!(typed("get-pods --clusters arn:aws:e"), "eks:eu-west-1:1:cluster/a\n", "bash keeps what is before");
+    assert!(place.live.requests().is_empty(), "contexts stand in the file");
+    assert_eq!(typed("get-pods -n team-0").lines().next(), Some("team-00"));
+    assert_eq!(typed("find-pod-issues --namespace=team-00"), "team-00\n");
+    let pods = typed("describe-pod -n team-00 ");
+    let all = place.run(&["--kubeconfig", &place.kubeconfig, "get-pods", "-n", "team-00", "--output", "json"]).json();
+    let names: Vec<_> = all["rows"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(pods.lines().collect::<Vec<_>>(), names);
+    assert!(typed("list-resources deploy").starts_with("deployments\n"));
+    assert!(typed("get-po").contains("get-pods"), "commands are completed as before");
+    assert!(typed("get-pods --clus").contains("--clusters"), "and flags");
 }
