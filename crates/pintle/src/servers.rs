@@ -4,7 +4,6 @@
 //! file that it runs are those that it wrote down itself, and a signal goes to a descriptor of that very process.
 
 mod end;
-mod identity;
 mod place;
 mod registration;
 mod running;
@@ -13,7 +12,7 @@ pub(crate) use end::{Ended, end};
 pub(crate) use registration::Registration;
 pub(crate) use running::{Running, running};
 
-use identity::Identity;
+use pintle_process::Identity;
 use serde::{Deserialize, Serialize};
 
 /// What a server writes down of itself.

@@ -62,7 +62,8 @@ impl Identity {
     /// Whether it still runs, for the user of that number.
     #[must_use]
     pub fn now(&self, user: u32) -> Now {
-        let Some(pid) = Pid::from_raw(self.pid).filter(|_| self.pid > 0) else { return Now::Gone };
+        // A record says anything: zero and less are no process.
+        let Some(pid) = (self.pid > 0).then(|| Pid::from_raw(self.pid)).flatten() else { return Now::Gone };
         // Held first and looked at then: what is found is what is held.
         let held = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(held) => held,
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn s_27_a_process_is_known_by_all_that_it_is() {
+    fn s_27_eg_060_a_process_is_known_by_all_that_it_is() {
         let user = rustix::process::getuid().as_raw();
         let own = Identity::own().unwrap();
         assert!(matches!(own.now(user), Now::Runs(_)));

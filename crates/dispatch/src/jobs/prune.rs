@@ -89,7 +89,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let jobs = Jobs::at(StateFolder::at(temp.path()));
         for number in 0..COUNT + 5 {
-            let id = job(&jobs, number, now() - 1000 + number as u64);
+            let id = job(&jobs, number, now() - 2 * DAY.as_secs() + number as u64);
             write(&jobs.folder_of(&id).join(ANSWER), &Kept::of(Reply::default(), None)).unwrap();
         }
         let ancient = job(&jobs, 900, 1);

@@ -1,8 +1,9 @@
 //! A server's own record.
 
-use super::{Record, Transport, host, identity::Identity, place};
+use super::{Record, Transport, host, place};
 use pintle_core::Foreign;
 use pintle_mcp::Newcomers;
+use pintle_process::Identity;
 use std::{
     fs::{self, DirBuilder},
     io::{self, Write as _},

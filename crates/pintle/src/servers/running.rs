@@ -1,11 +1,8 @@
 //! The servers that run, by their records.
 
-use super::{
-    Record, host,
-    identity::{Now, boot_id},
-    place,
-};
+use super::{Record, host, place};
 use pintle_core::Failure;
+use pintle_process::{Now, boot_id};
 use rustix::fs::{Mode, OFlags};
 use std::{
     fs::{self, File},
@@ -90,8 +87,9 @@ fn read(path: &Path, user: u32) -> Option<Record> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Identity, Transport};
+    use super::super::Transport;
     use super::*;
+    use pintle_process::Identity;
 
     fn record(identity: Identity, host: &str) -> Record {
         let (toolsets, clients) = (vec!["eggs".to_owned()], vec!["t".to_owned()]);
