@@ -12,6 +12,8 @@
 mod answer;
 mod distribution;
 mod files;
+mod guard;
+mod health;
 mod host;
 mod judge;
 mod listing;
@@ -30,6 +32,7 @@ mod surroundings;
 mod tool;
 mod transcript;
 
+pub use health::{Health, health};
 pub use host::Host;
 pub use load::{Loaded, Origin, Packs, Refused};
 pub use surroundings::{PROBED, Surroundings};

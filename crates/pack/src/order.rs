@@ -1,6 +1,7 @@
 //! One call of a verb, ready to run: what, as whom, and what it will do as a person reads it.
 
 use crate::{
+    guard,
     host::Host,
     listing,
     load::Loaded,
@@ -52,6 +53,10 @@ impl<'a> Order<'a> {
         let as_root = rules.elevate == Elevate::Always;
         let found = host.finder().find(loaded, host.surroundings(), as_root).await?;
         let way = privilege::way(host.surroundings(), loaded, verb, rules.elevate, &found)?;
+        // The helper looks for itself; another program of the operator's own is theirs to answer for.
+        if as_root && way == Way::Direct && !found.by_operator {
+            guard::check(&loaded.pack.program.guard)?;
+        }
         Ok(Self { host, loaded, verb, arguments, rules, found, way })
     }
 

@@ -112,3 +112,17 @@ async fn eg_025_eg_033_installing_needs_a_person_however_it_is_asked_for() {
     assert_eq!(failed(&reply).0, "remote", "this is no live system");
     assert_eq!(stage.last(), ["sysinstall", "krill", "--unattended", "--fstype=btrfs"]);
 }
+
+#[tokio::test]
+async fn s_42_an_export_runs_as_the_caller_asks_nobody_and_says_where_it_goes() {
+    let stage = Stage::new();
+    stage.installed.root().write("/home/eggs/egg-of-debian-bookworm-host-amd64-1.iso", "x").unwrap();
+    let plan = stage.plan("eggs_exec", json!({"command": "export iso"})).await;
+    assert!(plan.preview.contains("as this user") && plan.preview.contains("Proxmox host"), "{}", plan.preview);
+    let plan = stage.plan("eggs_exec", json!({"command": "export log --ip 10.0.0.7 -u bob"})).await;
+    assert!(plan.preview.contains("--user=bob --ip=10.0.0.7"), "{}", plan.preview);
+    good(&stage.call("eggs_export", json!({"target": "iso"})).await);
+    let call = stage.last_call();
+    assert_eq!(call.ruid, rustix::process::getuid().as_raw());
+    assert!(call.environment.contains(&"SSH_ASKPASS_REQUIRE".to_owned()) && call.sudo_user.is_none());
+}

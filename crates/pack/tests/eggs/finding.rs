@@ -1,6 +1,7 @@
 //! Which program is driven.
 
 use crate::stage::{Stage, failed, good};
+use pintle_pack::health;
 use pintle_testkit::eggs::{Fault, Orders};
 use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
@@ -92,4 +93,20 @@ async fn eg_015_a_program_is_asked_once_for_each_state_of_its_file() {
     script(&program, &says("# newer\n"));
     good(&stage.call("eggs_wardrobe", json!({})).await);
     assert_eq!(calls(), "version wardrobe wardrobe wardrobe version wardrobe ");
+}
+
+#[tokio::test]
+async fn eg_015_s_40_what_stands_in_the_way_is_told_before_anything_is_tried() {
+    let stage = Stage::new();
+    let well = health(&stage.host, "eggs").await.unwrap();
+    assert_eq!(well.program.as_deref(), Some(stage.installed.eggs().as_path()));
+    assert!(well.notes[0].contains("named by the operator"), "{:?}", well.notes);
+    stage.installed.root().mount("/home/eggs/mnt").unwrap();
+    let stale = health(&stage.host, "eggs").await.unwrap();
+    assert!(stale.notes.iter().any(|note| note.contains("/home/eggs/mnt")), "{:?}", stale.notes);
+    let without = Stage::with(&Orders::default(), |all, installed| {
+        all.variables.insert("PINTLE_EGGS_PATH".into(), installed.folder().join("none").into());
+    });
+    let none = health(&without.host, "eggs").await.unwrap();
+    assert!(none.program.is_none() && none.notes[0].contains("is not there"), "{:?}", none.notes);
 }

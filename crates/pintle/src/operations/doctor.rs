@@ -2,8 +2,9 @@
 
 use crate::{clusters, house::House, personality::Personality, registry, surroundings};
 use pintle_core::{Answer, Call, Doors, Failure, Foreign, Outcome, Query, Stop, View};
+use pintle_pack::Health;
 use pintle_process::{Environment, Run, Spawn, find_program};
-use pintle_register::{Health, health};
+use pintle_register::health;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{ffi::OsStr, path::Path, time::Duration};
@@ -30,7 +31,7 @@ pub(crate) struct Findings {
     policy: Option<&'static str>,
     /// The files of MCP clients, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    clients: Option<Vec<Health>>,
+    clients: Option<Vec<pintle_register::Health>>,
 }
 
 /// One program.
@@ -142,7 +143,8 @@ impl Query for Doctor {
         let looks = PROGRAMS.map(|(name, ask, needed_for)| look(name, ask, needed_for, path.as_deref()));
         let programs = futures::future::join_all(looks).await;
         let clusters = clusters().await;
-        let toolsets = Personality::ALL.map(|personality| verdict(personality, &programs, &clusters)).into();
+        let eggs = eggs(house).await;
+        let toolsets = Personality::ALL.map(|personality| verdict(personality, &programs, &clusters, &eggs)).into();
         let policy = Path::new(surroundings::POLICY).exists().then_some(surroundings::POLICY);
         let clients = match self.clients {
             true => Some(health(&registry::host(house.state.as_ref())).await?),
@@ -172,9 +174,24 @@ async fn clusters() -> Result<usize, Failure> {
     Ok(host.fleet().kubeconfig().await?.names().count())
 }
 
-fn verdict(personality: Personality, programs: &[Program], clusters: &Result<usize, Failure>) -> ToolsetState {
+/// What stands in the way of the pack of eggs.
+async fn eggs(house: &House) -> Result<Health, Failure> {
+    let surroundings = pintle_pack::Surroundings::of_process(house.state.clone());
+    pintle_pack::health(&pintle_pack::Host::new(surroundings), Personality::Eggs.toolset()).await
+}
+
+fn verdict(
+    personality: Personality,
+    programs: &[Program],
+    clusters: &Result<usize, Failure>,
+    eggs: &Result<Health, Failure>,
+) -> ToolsetState {
     let has = |name: &str| programs.iter().any(|program| program.name == name && program.path.is_some());
-    let works = personality.works() && (personality != Personality::Ops || matches!(clusters, Ok(1..)));
+    let works = match personality {
+        Personality::Ops => matches!(clusters, Ok(1..)),
+        Personality::Eggs => eggs.as_ref().is_ok_and(|health| health.program.is_some()),
+        other => other.works(),
+    };
     let note = match personality {
         Personality::Charly if has("podman") || has("docker") => "authoring and validation".to_owned(),
         Personality::Charly => {
@@ -188,7 +205,11 @@ fn verdict(personality: Personality, programs: &[Program], clusters: &Result<usi
             Ok(count) => format!("reading and diagnosing the {count} clusters of the kubeconfig"),
             Err(failure) => format!("the kubeconfig cannot be used: {}", failure.message),
         },
-        _ => format!("`{}` has no operations in this build", personality.program()),
+        Personality::Eggs => match eggs {
+            Ok(health) => health.notes.join("; "),
+            Err(failure) => failure.text(),
+        },
+        Personality::Deploy => format!("`{}` has no operations in this build", personality.program()),
     };
     ToolsetState { name: personality.toolset(), works, note }
 }
