@@ -1,6 +1,6 @@
 //! The object-safe form of an operation.
 
-use crate::{Call, Confirm, Effect, Gate, Lazy, Output, Spellings, Stop};
+use crate::{Call, Confirm, Effect, Gate, Lazy, Output, Spellings, Stop, schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{future::Future, pin::Pin, time::Duration};
@@ -103,8 +103,11 @@ impl Spec {
         let input = self.input.clone();
         self.input = Lazy::new(move || {
             let mut input = (*input).clone();
-            let wait =
-                json!({"type": "boolean", "default": true, "description": "Wait for its end, or get a job id at once"});
+            // Agents are told once what it means, in the instructions of their door.
+            let wait = json!({
+                "type": "boolean", "default": true, "description": "Wait for its end, or get a job id at once",
+                schema::FOR_PEOPLE: {schema::COMMON: true},
+            });
             if let Some(input) = input.as_object_mut() {
                 let properties = input.entry("properties").or_insert_with(|| json!({}));
                 if let Some(properties) = properties.as_object_mut() {

@@ -114,6 +114,12 @@ fn instructions(catalog: &Catalog) -> String {
              Look at its preview, then send the same call again with `plan_token`.",
         );
     }
+    if catalog.may_start_jobs() {
+        parts.push(
+            "Tools that take `wait` run their changes as jobs: with `wait: false` the call answers at once with the job's \
+             id, and the resource job://ID tells the rest.",
+        );
+    }
     if catalog.may_page() {
         parts.push("Where an answer has `next_cursor`, the same call with it as `cursor` gives the next page.");
     }
