@@ -23,11 +23,11 @@ const EGGS: &str = "/usr/bin/eggs";
 const SYSTEM: &str = "/run/system";
 const HELPER: &str = "/usr/lib/pintle/pintle-helper";
 
-struct Granted(Machine);
+pub struct Granted(pub Machine);
 
 impl Granted {
     /// The machine after `sudo pintle eggs mcp enable --user alice`.
-    fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         let machine = Machine::enter(&["sudo", "visudo"])?;
         let mount = |words: &[&str]| assert!(Command::new("mount").args(words).status().unwrap().success());
         for folder in ["/run/lib", "/run/lib.work"] {
@@ -57,7 +57,7 @@ impl Granted {
         Some(granted)
     }
 
-    fn home(&self) -> PathBuf {
+    pub fn home(&self) -> PathBuf {
         self.0.home(ALICE)
     }
 
@@ -72,7 +72,7 @@ impl Granted {
         self.0.write(Path::new("/usr/bin").join(ORDERS_FILE), text, 0o644).unwrap();
     }
 
-    fn root(&self, words: &[&str]) -> Output {
+    pub fn root(&self, words: &[&str]) -> Output {
         let mut command = Command::new(PROGRAM);
         command.args(words).env_clear().env("HOME", "/run/root").env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.current_dir("/").output().unwrap()
@@ -95,7 +95,7 @@ impl Granted {
 
     /// The only call, which was root's, in surroundings of the helper's.
     #[track_caller]
-    fn roots_call(&self) -> Vec<String> {
+    pub fn roots_call(&self) -> Vec<String> {
         let mut calls = self.calls();
         assert_eq!(calls.len(), 1, "{calls:?}");
         let call = calls.remove(0);

@@ -6,6 +6,7 @@ mod absent;
 mod argv;
 mod client;
 mod confirmed;
+mod edges;
 mod engine;
 mod flights;
 mod granted;
