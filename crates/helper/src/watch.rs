@@ -21,6 +21,8 @@ use crate::{refused::Refused, session::Session};
 
 /// How often members of a group are looked for that has lost its leader.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long is waited for what a program has started, once it is killed.
+const KILLED: Duration = Duration::from_secs(30);
 
 /// Signals that end the program, as a socket that becomes readable.
 pub struct Signals(UnixStream);
@@ -114,14 +116,20 @@ fn end(session: &Session, grace: Duration) -> Result<(), Refused> {
     session.signal(Signal::TERM);
     if waited(session, deadline)? {
         // Its leader has ended; the rest has the same time.
-        while session.has_company() && Instant::now() < deadline {
-            std::thread::sleep(LOOK_AGAIN);
-        }
+        alone(session, deadline);
     }
     // Nobody is left to mind, or too long.
     session.signal(Signal::KILL);
-    waited(session, Instant::now() + Duration::from_secs(3600))?;
+    // The leader is waited for when it is reaped. Others that the kernel holds in a call die when that returns.
+    alone(session, Instant::now() + KILLED);
     Ok(())
+}
+
+/// Waits until nothing is left in the group beside its leader, or the time is over.
+fn alone(session: &Session, deadline: Instant) {
+    while session.has_company() && Instant::now() < deadline {
+        std::thread::sleep(LOOK_AGAIN);
+    }
 }
 
 /// Whether the leader has ended by then.
