@@ -164,23 +164,28 @@ async fn extract(order: &Order<'_>, ran: &Ran, answer: &mut Map<String, Value>) 
 
 /// The schema of the answers of a tool.
 pub(crate) fn schema(pack: &Pack, tool: &ToolDef) -> Value {
+    let text = |meaning: &str| json!({"type": "string", "description": meaning});
+    let absent = |kind: &str, meaning: &str| json!({"type": [kind, "null"], "description": meaning});
+    let flag = |meaning: &str| json!({"type": "boolean", "description": meaning});
+    let strings = |meaning: &str| json!({"type": "array", "items": {"type": "string"}, "description": meaning});
     let mut properties = json!({
-        "stdout": {"type": "string"},
-        "stderr": {"type": "string"},
-        "exit_code": {"type": ["integer", "null"]},
-        "signal": {"type": ["string", "null"]},
-        "duration_ms": {"type": "integer"},
-        "truncated": {"type": "boolean"},
-        "argv": {"type": "array", "items": {"type": "string"}},
-        "elevated": {"type": "boolean"},
-        "lossy": {"type": "boolean"},
-        "json": {},
-        "made": {"type": "object", "properties": {"file": {"type": "string"}, "bytes": {"type": "integer"}}},
-        "leftovers": {"type": "array", "items": {"type": "string"}},
+        "stdout": text("What it wrote to standard output, secrets masked"),
+        "stderr": text("What it wrote to standard error, secrets masked"),
+        "exit_code": absent("integer", "Its exit code; null when a signal ended it"),
+        "signal": absent("string", "The signal that ended it"),
+        "duration_ms": {"type": "integer", "description": "From start to end"},
+        "truncated": flag("Whether a text is shortened; a link leads to the whole"),
+        "argv": strings("The program and its arguments"),
+        "elevated": flag("Whether it got root's rights through the helper"),
+        "lossy": flag("Whether bytes that are no UTF-8 were replaced"),
+        "json": {"description": "Standard output as a value, where it is JSON"},
+        "made": {"type": "object", "description": "The file that it made", "properties": {
+            "file": text("Where"), "bytes": {"type": "integer"}}},
+        "leftovers": strings("What it left mounted"),
     });
     for verb in tool.verbs(pack) {
         for name in extracted(verb) {
-            properties[name] = json!({"type": ["string", "null"]});
+            properties[name] = absent("string", "Told by the program, or known of it");
         }
     }
     json!({"type": "object", "properties": properties})
