@@ -91,7 +91,7 @@ fn s_50_s_29_a_second_flight_is_told_of_the_first_and_not_started() {
 
 #[test]
 fn s_28_a_flight_goes_on_when_its_server_is_killed_and_another_server_tells_of_it() {
-    let world = World::ordered(Orders { step_ms: 60, ..Orders::default() });
+    let world = World::ordered(Orders { step_ms: 150, ..Orders::default() });
     let mut client = world.client();
     let (id, pid) = started(&world, &mut client);
     client.kill();
@@ -111,7 +111,7 @@ fn s_28_a_flight_goes_on_when_its_server_is_killed_and_another_server_tells_of_i
 
 #[test]
 fn s_28_a_flight_that_is_waited_for_goes_on_when_the_client_leaves() {
-    let world = World::ordered(Orders { step_ms: 60, ..Orders::default() });
+    let world = World::ordered(Orders { step_ms: 150, ..Orders::default() });
     let mut client = world.client();
     let arguments = client.planned("eggs_remaster", &json!({}));
     client.begin_call("eggs_remaster", &arguments);

@@ -220,25 +220,8 @@ fn s_38_a_line_of_ten_mib_does_no_harm() {
 fn what_is_left_behind_does_not_hold_the_answer() {
     for own_group in [false, true] {
         let fault = Fault { grandchild_secs: Some(600), grandchild_own_group: own_group, ..Fault::default() };
-        let (world, result) = listed(fault);
+        let (_world, result) = listed(fault);
         assert!(text(&result).contains("colibri"), "{result}");
-        end_left_behind(&world);
-    }
-}
-
-/// Processes of the world's program are this test's own to end.
-fn end_left_behind(world: &World) {
-    let program = world.eggs.eggs().canonicalize().unwrap();
-    for entry in std::fs::read_dir("/proc").unwrap() {
-        let path = entry.unwrap().path();
-        if std::fs::read_link(path.join("exe")).is_ok_and(|running| running == program) {
-            let pid = path.file_name().unwrap().to_str().unwrap().parse().unwrap();
-            // it may have ended by itself
-            let _ = rustix::process::kill_process(
-                rustix::process::Pid::from_raw(pid).unwrap(),
-                rustix::process::Signal::KILL,
-            );
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use pintle_testkit::eggs::{Call, Installed, Orders, Root};
+use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
@@ -130,5 +131,20 @@ impl World {
             }
         }
         all
+    }
+}
+
+/// What still runs of the world's program is this test's own to end, above all where the test failed.
+impl Drop for World {
+    fn drop(&mut self) {
+        let Ok(program) = self.eggs.eggs().canonicalize() else { return };
+        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let path = process.path();
+            if fs::read_link(path.join("exe")).is_ok_and(|running| running == program) {
+                let pid = process.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+                // it may have ended by itself
+                let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
+            }
+        }
     }
 }
