@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Bodies are serialised once, when objects are put in, and whole pages are kept: a benchmark measures its subject.
-//! Servers started from clones of one [`Objects`] share them. Only reads are served; whoever writes is told so, and
-//! it is on record.
+//! Servers started from clones of one [`Objects`] share them. Only reads are served, and the question whether one
+//! may; whoever writes is told so, and it is on record.
 
 mod access;
 mod cluster;
@@ -26,6 +26,7 @@ mod objects;
 mod population;
 mod record;
 mod resource;
+mod review;
 mod route;
 mod selector;
 mod serve;

@@ -12,5 +12,6 @@ mod logs;
 mod many;
 mod namespaces;
 mod pss;
+mod replay;
 mod ways;
 mod well;

@@ -1,4 +1,5 @@
-//! Fake clusters for benches against any program: starts them, writes a kubeconfig, stays until its input ends.
+//! Fake clusters for benches against any program: starts them, writes a kubeconfig, stays until its input ends, and
+//! tells how many requests came.
 
 use pintle_core::{Code, Failure};
 use pintle_testkit::kube::{Certificate, FakeCluster, Fault, Kubeconfig, Mode, Objects};
@@ -45,7 +46,7 @@ fn told(failure: &Failure) -> ExitCode {
     ExitCode::from(failure.code.exit().code())
 }
 
-#[expect(clippy::print_stderr, reason = "the start-up line")]
+#[expect(clippy::print_stderr, reason = "the first and the last line")]
 async fn run() -> Result<(), Failure> {
     let arguments = parse(std::env::args().skip(1))?;
     let Some(file) = &arguments.kubeconfig else {
@@ -75,7 +76,9 @@ async fn run() -> Result<(), Failure> {
     }
     kubeconfig.write(file).map_err(|error| Failure::io(format!("writing `{}`", file.display()), &error))?;
     eprintln!("fake-kube: {} servers; KUBECONFIG={}", clusters.len(), file.display());
-    wait().await.map_err(|error| Failure::io("waiting", &error))
+    wait().await.map_err(|error| Failure::io("waiting", &error))?;
+    eprintln!("fake-kube: {} requests", clusters.iter().map(FakeCluster::asked).sum::<u64>());
+    Ok(())
 }
 
 /// Until the input ends or somebody interrupts.

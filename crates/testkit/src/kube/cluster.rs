@@ -61,6 +61,7 @@ pub(crate) struct Inner {
     recording: bool,
     pub mode: watch::Sender<Mode>,
     connections: AtomicU64,
+    asked: AtomicU64,
     token: Option<String>,
     pub user: String,
 }
@@ -96,6 +97,7 @@ impl Inner {
     }
 
     pub(crate) fn record(&self, request: &Recorded) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         if self.recording {
             held(&self.requests).push(request.clone());
         }
@@ -110,6 +112,10 @@ impl Inner {
 
     pub(crate) fn fault(&self, request: &Recorded) -> Option<Fault> {
         held(&self.plan).pick(&request.path, &request.query)
+    }
+
+    pub(crate) fn forbids(&self, path: &str) -> bool {
+        held(&self.plan).forbids(path)
     }
 
     fn change(&self, make: impl FnOnce(&mut Objects) -> Vec<Changed>) {
@@ -190,6 +196,7 @@ impl Setup {
             recording: self.recording,
             mode: watch::Sender::new(self.mode),
             connections: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             token: self.token,
             user: "fake-user".to_owned(),
         });
@@ -276,6 +283,12 @@ impl FakeCluster {
     #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         held(&self.inner.requests).clone()
+    }
+
+    /// How many requests came, also where they are not remembered.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.inner.asked.load(Ordering::Relaxed)
     }
 
     /// The requests so far, which are then forgotten.

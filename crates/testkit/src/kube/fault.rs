@@ -108,6 +108,14 @@ impl Plan {
         self.0.clear();
     }
 
+    /// Whether the next request to that path is planned to be forbidden.
+    pub(crate) fn forbids(&self, path: &str) -> bool {
+        let mut fitting = self.0.iter().filter(|(glob, planned)| {
+            glob.is_match(path) && planned.left != Some(0) && planned.parameter.is_none() && planned.skip == 0
+        });
+        fitting.next().is_some_and(|(_, planned)| matches!(planned.fault, Fault::Forbidden))
+    }
+
     /// The fault of a request; the first that fits counts.
     pub(crate) fn pick(&mut self, path: &str, query: &str) -> Option<Fault> {
         for (glob, planned) in &mut self.0 {

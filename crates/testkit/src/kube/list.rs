@@ -160,10 +160,16 @@ fn build(objects: &Objects, page: &Page<'_>, selection: &Selection, after: Optio
     let metadata = Value::Object(metadata).to_string();
     match page.form {
         Form::Table => table::list(page.resource, &metadata, &taken, given(page.given, "includeObject")),
+        // Of this form the real server's empty list is null.
+        Form::Metadata if taken.is_empty() => {
+            let head = head("PartialObjectMetadataList", "meta.k8s.io/v1");
+            format!("{head}\"metadata\":{metadata},\"items\":null}}").into_bytes()
+        }
         Form::Metadata => {
             let mut out = head("PartialObjectMetadataList", "meta.k8s.io/v1").into_bytes();
             write_list(&mut out, &metadata, &taken, |out, stored| {
-                out.extend_from_slice(b"{\"metadata\":");
+                out.extend_from_slice(head("PartialObjectMetadata", "meta.k8s.io/v1").as_bytes());
+                out.extend_from_slice(b"\"metadata\":");
                 out.extend_from_slice(stored.metadata());
                 out.push(b'}');
             });

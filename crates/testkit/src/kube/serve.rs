@@ -5,7 +5,7 @@ use super::{
     cluster::{Inner, Mode},
     fault::Fault,
     record::Recorded,
-    route,
+    review, route,
 };
 use axum::{
     body::{Body, Bytes},
@@ -232,10 +232,19 @@ async fn handle(inner: Arc<Inner>, request: Request<hyper::body::Incoming>, numb
     if let Some(answer) = inner.refuse(&recorded) {
         return answer;
     }
-    let Some(fault) = inner.fault(&recorded) else { return route::answer(&inner, &recorded) };
+    let question = if review::is_one(&recorded) {
+        Some(axum::body::to_bytes(Body::new(request.into_body()), review::MOST).await.unwrap_or_default())
+    } else {
+        None
+    };
+    let right = || match &question {
+        Some(question) => review::answer(&inner, question),
+        None => route::answer(&inner, &recorded),
+    };
+    let Some(fault) = inner.fault(&recorded) else { return right() };
     let access = Access::of(&recorded.method, &recorded.path, route::watches(&recorded), &inner.objects());
     match fault.instead(&access, &inner.user) {
         Some(answer) => answer,
-        None => route::answer(&inner, &recorded).suffer(fault).await,
+        None => right().suffer(fault).await,
     }
 }

@@ -4,12 +4,17 @@ use super::{access::Access, resource::Resource, serve::Answer};
 use serde_json::{Map, Value, json};
 
 /// A `Status` of kind `Failure`.
-pub(crate) fn failure(code: u16, reason: &str, message: &str, details: Map<String, Value>) -> Answer {
+pub(crate) fn failure(
+    code: u16,
+    reason: &str,
+    message: &str,
+    details: impl Into<Option<Map<String, Value>>>,
+) -> Answer {
     let mut status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason
     });
-    if !details.is_empty() {
+    if let Some(details) = details.into() {
         status["details"] = Value::Object(details);
     }
     status["code"] = json!(code);
@@ -18,7 +23,7 @@ pub(crate) fn failure(code: u16, reason: &str, message: &str, details: Map<Strin
 
 /// The same without details.
 pub(crate) fn plain(code: u16, reason: &str, message: &str) -> Answer {
-    failure(code, reason, message, Map::new())
+    failure(code, reason, message, None)
 }
 
 fn details(resource: &Resource, name: &str) -> Map<String, Value> {
@@ -41,7 +46,7 @@ pub(crate) fn not_found(resource: &Resource, name: &str) -> Answer {
 
 /// A resource type or subresource that is not there.
 pub(crate) fn no_such_resource() -> Answer {
-    plain(404, "NotFound", "the server could not find the requested resource")
+    failure(404, "NotFound", "the server could not find the requested resource", Map::new())
 }
 
 /// A path that nobody serves.

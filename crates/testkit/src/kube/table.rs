@@ -108,8 +108,8 @@ fn columns(resource: &Resource) -> Vec<Column> {
                 let ready = value["status"]["readyReplicas"].as_u64().unwrap_or_default();
                 json!(format!("{ready}/{}", value["spec"]["replicas"].as_u64().unwrap_or(1)))
             }));
-            columns.push(made("Up-to-date", "integer", |v| number(&v["status"]["updatedReplicas"])));
-            columns.push(made("Available", "integer", |v| number(&v["status"]["availableReplicas"])));
+            columns.push(made("Up-to-date", "string", |v| number(&v["status"]["updatedReplicas"])));
+            columns.push(made("Available", "string", |v| number(&v["status"]["availableReplicas"])));
         }
         ("", "services") => {
             columns.push(plain("Type", ".spec.type"));
@@ -135,12 +135,31 @@ fn columns(resource: &Resource) -> Vec<Column> {
         Some(time) => json!(age(time)),
         None => json!("<unknown>"),
     }));
-    if (resource.group.as_str(), resource.plural.as_str()) == ("", "pods") {
-        for (name, path) in [("IP", ".status.podIP"), ("Node", ".spec.nodeName")] {
-            columns.push(Column { wide: true, ..plain(name, path) });
-        }
-    }
+    let wide = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("", "pods") => vec![
+            plain("IP", ".status.podIP"),
+            plain("Node", ".spec.nodeName"),
+            made("Nominated Node", "string", |_| json!("<none>")),
+            made("Readiness Gates", "string", |_| json!("<none>")),
+        ],
+        ("apps", "deployments") => vec![
+            made("Containers", "string", |value| each_container(value, "name")),
+            made("Images", "string", |value| each_container(value, "image")),
+            made("Selector", "string", |value| {
+                let labels = value["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten();
+                let labels = labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()));
+                json!(labels.collect::<Vec<_>>().join(","))
+            }),
+        ],
+        _ => Vec::new(),
+    };
+    columns.extend(wide.into_iter().map(|column| Column { wide: true, ..column }));
     columns
+}
+
+fn each_container(workload: &Value, field: &str) -> Value {
+    let containers = workload["spec"]["template"]["spec"]["containers"].as_array().into_iter().flatten();
+    json!(containers.filter_map(|container| container[field].as_str()).collect::<Vec<_>>().join(","))
 }
 
 fn number(value: &Value) -> Value {

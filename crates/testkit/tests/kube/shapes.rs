@@ -3,6 +3,7 @@ use k8s_openapi::{
     List,
     api::{
         apps::v1::{Deployment, ReplicaSet},
+        authorization::v1::SelfSubjectAccessReview,
         core::v1::{ConfigMap, Event, Namespace, Node, Pod, Secret},
     },
     apimachinery::pkg::{
@@ -11,11 +12,11 @@ use k8s_openapi::{
     },
 };
 use kube::{
-    api::{Api, ListParams, LogParams},
+    api::{Api, ListParams, LogParams, PostParams},
     core::{DynamicObject, PartialObjectMeta, discovery::v2::APIGroupDiscoveryList},
     discovery::Discovery,
 };
-use pintle_testkit::kube::{Certificate, FakeCluster, Log, Objects};
+use pintle_testkit::kube::{Certificate, FakeCluster, Fault, Log, Objects};
 use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
@@ -133,7 +134,10 @@ async fn tables_have_cells_for_their_columns() {
         columns.map(|column| column["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!((&table["kind"], &table["apiVersion"]), (&json!("Table"), &json!("meta.k8s.io/v1")));
-    assert_eq!(names(&table), ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node"]);
+    assert_eq!(
+        names(&table),
+        ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"]
+    );
     let cells = table["rows"][0]["cells"].as_array().unwrap();
     assert_eq!(cells[..4], [json!("p"), json!("0/1"), json!("CrashLoopBackOff"), json!("3")]);
     let object: PartialObjectMeta<Pod> = serde_json::from_value(table["rows"][0]["object"].clone()).unwrap();
@@ -179,6 +183,25 @@ async fn discovery_in_one_piece_and_in_many_agree() {
     assert!(
         Api::<DynamicObject>::all_with(client, &one.0).list(&ListParams::default()).await.unwrap().items.is_empty()
     );
+}
+
+#[tokio::test]
+async fn whoever_asks_whether_he_may_list_is_told() {
+    let cluster = start(Objects::new()).await;
+    let reviews = Api::<SelfSubjectAccessReview>::all(connect(&cluster.kubeconfig(["a"])).await);
+    let may = |group: &str, resource: &str, namespace: &str| {
+        let attributes = json!({"verb": "list", "group": group, "resource": resource, "namespace": namespace});
+        let review = json!({"metadata": {}, "spec": {"resourceAttributes": attributes}});
+        let (reviews, review) = (reviews.clone(), serde_json::from_value(review).unwrap());
+        async move { reviews.create(&PostParams::default(), &review).await.unwrap().status.unwrap().allowed }
+    };
+    cluster.fault("/api/v1/pods", Fault::Forbidden);
+    cluster.fault("/apis/apps/v1/namespaces/shop/**", Fault::Forbidden);
+    assert!(!may("", "pods", "").await);
+    assert!(may("", "pods", "shop").await);
+    assert!(!may("apps", "deployments", "shop").await);
+    assert!(may("apps", "deployments", "").await);
+    assert!(cluster.requests().iter().all(|request| !request.reads()), "a question is no read, and is on record");
 }
 
 #[tokio::test]
