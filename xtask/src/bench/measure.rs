@@ -13,7 +13,7 @@ use crate::Trouble;
 type Measure = fn(&Bench<'_>) -> Result<Vec<Line>, Trouble>;
 
 /// Every measure under the word that `--only` looks at.
-pub const ALL: [(&str, Measure); 22] = [
+pub const ALL: [(&str, Measure); 24] = [
     ("first answer", start::first_answer),
     ("memory idle", start::memory),
     ("tools list", start::tools_list),
@@ -32,6 +32,8 @@ pub const ALL: [(&str, Measure); 22] = [
     ("check probe silent", checks::silent),
     ("check memory", checks::memory),
     ("fleet pods", fleet::pods),
+    ("fleet discovery", fleet::discovery),
+    ("fleet growth", fleet::growth),
     ("fleet dead", fleet::dead),
     ("pack calls", packs::calls),
     ("pack jobs", packs::jobs),

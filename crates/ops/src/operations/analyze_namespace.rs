@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, HashSet};
 /// How many of the worst findings are told; `find_pod_issues` has all of the pods'.
 const WORST: usize = 10;
 
-/// Analyse one namespace: quotas, limits, counts of its objects, Pod Security labels, worst issues.
+/// Analyse a namespace: quotas, limits, objects, Pod Security, worst issues.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct AnalyzeNamespace {
     #[serde(flatten)]

@@ -14,11 +14,11 @@ use std::{
     time::Duration,
 };
 
-/// Audit the kubeconfig: which contexts answer and why others do not, which are double, broken or unused.
+/// Audit the kubeconfig: what answers, what is double, broken or unused.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct AuditKubeconfig {
-    /// Seconds to wait for each cluster
+    /// For each cluster
     #[schemars(range(min = 1, max = 30))]
     timeout_seconds: u64,
 }

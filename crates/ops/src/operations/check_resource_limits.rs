@@ -21,8 +21,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Check requests and limits: missing, contradictory or absurd values, LimitRange bounds, classes of service; grouped
-/// by owner.
+/// Check requests and limits: missing, contradictory, absurd, out of bounds; by owner.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CheckResourceLimits {
@@ -32,10 +31,13 @@ pub(crate) struct CheckResourceLimits {
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Tell missing CPU limits
+    #[schemars(extend("x-cli" = {"common": true}))]
     cpu_limits: bool,
     /// Tell missing ephemeral storage
+    #[schemars(extend("x-cli" = {"common": true}, "default" = null))]
     ephemeral_storage: bool,
     /// Least severity told
+    #[schemars(extend("x-cli" = {"common": true}))]
     severity: Option<Severity>,
 }
 

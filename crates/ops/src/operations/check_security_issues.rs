@@ -36,8 +36,7 @@ static TEMPLATED: [ResourceType; 7] = [
     ResourceType::CRON_JOBS,
 ];
 
-/// Check pods and pod templates against the Pod Security Standards and beyond: secrets in env, images, node access;
-/// grouped by owner.
+/// Check pods and templates against the Pod Security Standards and beyond; by owner.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CheckSecurityIssues {
@@ -47,12 +46,14 @@ pub(crate) struct CheckSecurityIssues {
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Level to check
+    #[schemars(extend("x-cli" = {"common": true}))]
     level: Level,
-    /// `latest` or `v1.N`; the cluster's when absent
+    /// `v1.N` or `latest`
     version: Option<String>,
-    /// Also beyond the standards
+    /// Also secrets in env, images, node access
     extended: bool,
     /// Least severity told
+    #[schemars(extend("x-cli" = {"common": true}))]
     severity: Option<Severity>,
 }
 

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 /// Events that are told.
 const EVENTS: usize = 20;
 
-/// Describe a pod: status and reasons, containers with state, last exit, resources and probes, volumes, owners, events.
+/// Describe a pod: reasons, containers, last exits, probes, volumes, owners, events.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct DescribePod {
     #[serde(flatten)]

@@ -27,8 +27,7 @@ use pintle_fleet::{Cluster, ClusterError, Found, ListParams, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Find workloads with problems: short of replicas, stuck rollouts, failed jobs, autoscalers without metrics, budgets
-/// that block drains.
+/// Find workloads short of replicas, stuck rollouts, failed jobs, blind autoscalers, blocking budgets.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct FindDeploymentIssues {
@@ -38,6 +37,7 @@ pub(crate) struct FindDeploymentIssues {
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Least severity told
+    #[schemars(extend("x-cli" = {"common": true}))]
     severity: Option<Severity>,
 }
 

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 /// Most warning events that are read beside the pods of one cluster.
 const MOST_EVENTS: usize = 5_000;
 
-/// Find pods with problems: crashing, not starting, not scheduled, not ready, evicted, stuck; grouped by owner.
+/// Find pods that crash, do not start, lack a node, are not ready, evicted or stuck.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct FindPodIssues {
@@ -37,10 +37,13 @@ pub(crate) struct FindPodIssues {
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Also pods that completed
+    #[schemars(extend("x-cli" = {"common": true}, "default" = null))]
     include_completed: bool,
-    /// Also habits such as missing probes
+    /// Also missing probes and such
+    #[schemars(extend("default" = null))]
     hygiene: bool,
     /// Least severity told
+    #[schemars(extend("x-cli" = {"common": true}))]
     severity: Option<Severity>,
 }
 

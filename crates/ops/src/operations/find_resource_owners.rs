@@ -74,7 +74,7 @@ impl Kinds {
     }
 }
 
-/// Tell who looks after the objects of a namespace: deploying tool, field manager, owner chain, teams.
+/// Tell who keeps a namespace's objects: tool, field manager, owners, team.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct FindResourceOwners {
     #[serde(flatten)]
@@ -84,6 +84,7 @@ pub(crate) struct FindResourceOwners {
     namespace: String,
     /// Kind of objects
     #[serde(default)]
+    #[schemars(extend("x-cli" = {"common": true}))]
     resource_type: Kinds,
 }
 

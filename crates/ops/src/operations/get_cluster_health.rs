@@ -20,7 +20,7 @@ const REPORT: usize = 64 * 1024;
 /// Nodes that are named.
 const NAMED: usize = 10;
 
-/// Check the health of clusters: API server, its readiness checks, nodes; with the reasons.
+/// Check clusters: API server, readiness checks, nodes.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[schemars(extend("x-cli" = {"command": "clusters health",
     "note": "`clusters health NAME` asks one cluster, `clusters health --all-clusters` all of them."}))]

@@ -11,7 +11,7 @@ use pintle_fleet::{FleetRow, ListParams, ResourceType, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// List deployments with desired, ready and updated replicas, images and how they stand.
+/// List deployments with replicas, images and state.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct GetDeployments {

@@ -11,7 +11,7 @@ use pintle_fleet::{Cluster, ClusterError, Found, ListParams, ResourceType, Targe
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// List the newest events of each cluster, with reason, count and message.
+/// List the newest events of each cluster.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct GetEvents {
@@ -21,7 +21,7 @@ pub(crate) struct GetEvents {
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Most events of one cluster
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 1000), extend("x-cli" = {"common": true}))]
     limit: usize,
 }
 

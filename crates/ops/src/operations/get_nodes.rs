@@ -11,7 +11,7 @@ use pintle_fleet::{FleetRow, ListParams, ResourceType, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// List nodes with status, roles, kubelet version and what they are short of.
+/// List nodes with status, roles, version and shortages.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct GetNodes {

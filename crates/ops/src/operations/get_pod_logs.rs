@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Read the newest lines of a container's log; also of the run before the last restart.
+/// Read the newest lines of a container's log.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct GetPodLogs {
     #[serde(flatten)]
@@ -24,28 +24,28 @@ pub(crate) struct GetPodLogs {
     #[serde(default)]
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
-    /// Default: the pod's usual one
+    /// The usual one when absent
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "c"}))]
+    #[schemars(extend("x-cli" = {"short": "c", "common": true}))]
     container: Option<String>,
     /// Newest lines
     #[serde(default = "hundred")]
-    #[schemars(range(min = 0))]
+    #[schemars(extend("x-cli" = {"common": true}))]
     tail_lines: u64,
     /// The run before the last restart
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "p"}))]
+    #[schemars(extend("x-cli" = {"short": "p"}, "default" = null))]
     previous: bool,
-    /// `15m`, `2h`, or an RFC 3339 time
+    /// `15m` or an RFC 3339 time
     #[serde(default)]
     since: Option<String>,
     /// Each line with its time
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"common": true}))]
+    #[schemars(extend("x-cli" = {"common": true}, "default" = null))]
     timestamps: bool,
     /// Most bytes
     #[serde(default = "mebibyte")]
-    #[schemars(range(min = 1, max = 16_777_216))]
+    #[schemars(range(min = 1, max = 16_777_216), extend("x-cli" = {"common": true}))]
     limit_bytes: usize,
 }
 

@@ -12,7 +12,7 @@ use pintle_fleet::{FleetRow, ListParams, ResourceType, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// List pods with the status that kubectl shows, restarts and node; counts of each status first.
+/// List pods with kubectl's status, restarts and node; counts first.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct GetPods {
@@ -22,7 +22,7 @@ pub(crate) struct GetPods {
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
     /// Such as `app=web,tier in (a,b)`
-    #[schemars(extend("x-cli" = {"short": "l"}))]
+    #[schemars(extend("x-cli" = {"short": "l", "common": true}))]
     label_selector: Option<String>,
 }
 

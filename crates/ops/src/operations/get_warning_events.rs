@@ -11,7 +11,7 @@ use pintle_fleet::{ListParams, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// List the newest warning events of each cluster, of everything or of one object.
+/// List the newest warning events.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct GetWarningEvents {
@@ -20,10 +20,10 @@ pub(crate) struct GetWarningEvents {
     /// Namespace; all when absent
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
-    /// Name of an object, or Kind/name
+    /// Name, or Kind/name
     involved_object: Option<String>,
     /// Most events of one cluster
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 1000), extend("x-cli" = {"common": true}))]
     limit: usize,
 }
 

@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// List the clusters of the kubeconfig; no cluster is contacted.
+/// List the contexts of the kubeconfig; no cluster is contacted.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[schemars(extend("x-cli" = {"command": "clusters list"}))]
 #[serde(default)]
 pub(crate) struct ListClusters {
-    /// Where clusters come from
+    /// Where from
+    #[schemars(extend("x-cli" = {"common": true}))]
     source: Source,
 }
 

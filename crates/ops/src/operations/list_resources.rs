@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// List objects of any kind, custom ones too: counts first, then the columns that the server shows, or fields by path.
+/// List objects of any kind, custom ones too: counts, then the server's columns, or fields by path.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ListResources {
     #[serde(flatten)]
@@ -27,8 +27,9 @@ pub(crate) struct ListResources {
     #[serde(default)]
     #[schemars(extend("x-cli" = {"short": "n", "common": true}))]
     namespace: Option<String>,
+    /// Such as `app=web,tier in (a,b)`
     #[serde(default)]
-    #[schemars(extend("x-cli" = {"short": "l"}))]
+    #[schemars(extend("x-cli" = {"short": "l", "common": true}))]
     label_selector: Option<String>,
     #[serde(default)]
     field_selector: Option<String>,
@@ -37,6 +38,7 @@ pub(crate) struct ListResources {
     fields: Vec<String>,
     /// Only how many there are
     #[serde(default)]
+    #[schemars(extend("default" = null))]
     count: bool,
 }
 

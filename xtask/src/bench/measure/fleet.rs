@@ -1,14 +1,16 @@
-//! What reading clusters costs: 5,000 pods of one, their diagnosis, twenty clusters with three dead, a start beside a dead one.
+//! What reading clusters costs: 5,000 pods of one, their diagnosis, discovery, many calls, twenty clusters with three
+//! dead, a start beside a dead one.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
 use super::start::{ms, repeat};
 use crate::Trouble;
-use crate::bench::stdio::{Session, clean, highest};
+use crate::bench::stdio::{Session, clean, highest, resident};
 use crate::bench::{Bench, Line, Samples};
 use crate::run::Grouped;
 
@@ -18,7 +20,9 @@ const CONNECT_MS: f64 = 5_000.0;
 
 /// Fake API servers, stopped when dropped.
 struct Clusters {
-    _servers: Grouped,
+    servers: Grouped,
+    /// What they say until they end.
+    rest: JoinHandle<String>,
     kubeconfig: PathBuf,
 }
 
@@ -29,21 +33,33 @@ impl Clusters {
         command.arg("--kubeconfig").arg(&kubeconfig).args(words).stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut servers = Grouped::start(&mut command)?;
         let mut line = String::new();
-        if let Some(stderr) = servers.0.stderr.take() {
-            let mut told = BufReader::new(stderr);
-            told.read_line(&mut line).map_err(Trouble::file("read", Path::new("stderr of fake-kube")))?;
-            // whoever prints later must not meet a closed pipe
-            std::thread::spawn(move || told.read_to_end(&mut Vec::new()));
-        }
+        let stderr = servers.0.stderr.take().ok_or_else(|| Trouble::Other("fake-kube has no stderr".into()))?;
+        let mut told = BufReader::new(stderr);
+        told.read_line(&mut line).map_err(Trouble::file("read", Path::new("stderr of fake-kube")))?;
+        // whoever prints later must not meet a closed pipe
+        let rest = std::thread::spawn(move || {
+            let mut rest = String::new();
+            told.read_to_string(&mut rest).map(|_| rest).unwrap_or_default()
+        });
         if !line.contains("KUBECONFIG=") {
             return Err(Trouble::Other(format!("fake-kube does not start: {}", line.trim())));
         }
-        Ok(Self { _servers: servers, kubeconfig })
+        Ok(Self { servers, rest, kubeconfig })
+    }
+
+    /// Stops them; gives how many requests came.
+    fn stop(mut self) -> Result<f64, Trouble> {
+        drop(self.servers.0.stdin.take());
+        let rest = self.rest.join().unwrap_or_default();
+        let count = rest.lines().find_map(|line| line.strip_prefix("fake-kube: ")?.strip_suffix(" requests"));
+        count
+            .and_then(|count| count.parse().ok())
+            .ok_or_else(|| Trouble::Other(format!("fake-kube ends with `{rest}`")))
     }
 
     fn ours(&self, bench: &Bench<'_>) -> Command {
         let mut command = clean(&bench.pintle(), bench.home());
-        command.args(["mcp", "serve", "--stdio", "--toolset", "ops"]).env("KUBECONFIG", &self.kubeconfig);
+        command.args(["mcp", "serve", "--stdio", "--toolset", "ops,extra"]).env("KUBECONFIG", &self.kubeconfig);
         command
     }
 
@@ -106,7 +122,47 @@ pub fn pods(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
         time.budget(150.0),
         most.budget(40.0),
         Line::of("find_pod_issues over 5,000 pods", "ms", &diagnosed).budget(400.0),
-        Line::new("find_pod_issues over 5,000 pods, highest memory", "MB", memory),
+        Line::new("find_pod_issues over 5,000 pods, highest memory", "MB", memory).budget(40.0),
+    ])
+}
+
+/// The first list of a kind where three hundred are defined, and how many requests its discovery took.
+pub fn discovery(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
+    const RUNS: usize = 9;
+    let clusters = Clusters::start(bench, "defined", &["--definitions", "300"])?;
+    let mut times = Vec::new();
+    for _ in 0..RUNS {
+        let mut session = Session::start(&mut clusters.ours(bench))?;
+        session.initialize()?;
+        times.push(timed(&mut session, "list_resources", &json!({"kind": "widget123s"}))?.0);
+    }
+    // one of them is the list itself
+    let each = clusters.stop()? / RUNS as f64 - 1.0;
+    Ok(vec![
+        Line::of("first list of one of 300 defined kinds", "ms", &Samples::new(times)?),
+        Line::new("discovery of 300 defined kinds", "requests", each).budget(2.0),
+    ])
+}
+
+/// Resident memory gained by 10,000 reads, after a thousand that fill the caches.
+pub fn growth(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
+    let clusters = Clusters::start(bench, "growth", &["--pods", "20"])?;
+    let mut session = Session::start(&mut clusters.ours(bench))?;
+    session.initialize()?;
+    let mut calls = |count: usize| {
+        let mut times = Vec::with_capacity(count);
+        for round in 0..count {
+            let tool = ["get_pods", "find_pod_issues"][round % 2];
+            times.push(timed(&mut session, tool, &json!({}))?.0);
+        }
+        let now = resident(session.pid())?;
+        Ok::<_, Trouble>((now, Samples::new(times)?))
+    };
+    let (before, _) = calls(1_000)?;
+    let (after, times) = calls(10_000)?;
+    Ok(vec![
+        Line::new("memory gained by 10,000 reads of a cluster", "MB", after - before).budget(2.0),
+        Line::of("read of a cluster on a kept connection", "ms", &times),
     ])
 }
 
