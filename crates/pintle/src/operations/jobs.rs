@@ -8,7 +8,7 @@ pub(crate) mod wait;
 
 use crate::house::House;
 use pintle_core::{Call, Code, Failure, Reply, View};
-use pintle_dispatch::{JobStatus, Jobs};
+use pintle_dispatch::{JobState, JobStatus, Jobs};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -42,6 +42,8 @@ impl OneJob {
     fn shown(&self) -> View {
         let view = View::text(line(&self.status));
         let view = match self.log.as_str() {
+            // What it did is in its answer.
+            _ if self.status.state == JobState::Completed => view,
             "" => view,
             log => view.and_text(log),
         };

@@ -158,3 +158,10 @@ fn the_command_that_runs_jobs_is_for_nobody_else() {
     assert!(world.run(1, &["job", "run", "aaaaaaaaaaaaaaaa"]).contains("no job"));
     assert!(!world.run(0, &["--help"]).contains("\n  job "), "it is not listed");
 }
+
+#[test]
+fn people_are_told_that_they_need_not_wait() {
+    let world = World::new();
+    assert!(world.run(0, &["eggs", "remaster", "--help"]).contains("--no-wait"));
+    assert!(!world.run(0, &["eggs", "version", "--help"]).contains("--no-wait"), "it never becomes a job");
+}
