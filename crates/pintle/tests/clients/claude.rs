@@ -16,8 +16,10 @@ fn claude(home: &Home, program: &Path) -> Command {
     command
 }
 
-pub fn judge(list: &str) {
-    let line = list.lines().find(|line| line.starts_with("pintle:")).unwrap_or_else(|| panic!("not listed: {list}"));
+/// Whether it has connected to the server under this key.
+pub fn judge(list: &str, key: &str) {
+    let line = list.lines().find(|line| line.starts_with(&format!("{key}:")));
+    let line = line.unwrap_or_else(|| panic!("not listed: {list}"));
     assert!(line.ends_with("✔ Connected"), "{list}");
 }
 
@@ -26,7 +28,7 @@ fn claude_code_connects_over_stdio() {
     let Some(program) = need("claude") else { return };
     let home = Home::new();
     run(claude(&home, &program).args(["mcp", "add", "-s", "user", "pintle", "--"]).args(home.stdio())).good();
-    judge(&run(claude(&home, &program).args(["mcp", "list"])).good());
+    judge(&run(claude(&home, &program).args(["mcp", "list"])).good(), "pintle");
 }
 
 #[test]
@@ -36,7 +38,7 @@ fn claude_code_connects_over_http() {
     let server = home.listening();
     run(claude(&home, &program).args(["mcp", "add", "-s", "user", "--transport", "http", "pintle", &server.url]))
         .good();
-    judge(&run(claude(&home, &program).args(["mcp", "list"])).good());
+    judge(&run(claude(&home, &program).args(["mcp", "list"])).good(), "pintle");
 }
 
 #[test]

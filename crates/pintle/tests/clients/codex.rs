@@ -71,12 +71,17 @@ impl AppServer {
         }
     }
 
-    /// The status of our server, as soon as it lists tools.
-    pub fn tools(&mut self) -> Vec<String> {
+    /// The tools of our server.
+    fn tools(&mut self) -> Vec<String> {
+        self.tools_of("pintle", "charly")
+    }
+
+    /// The tools of the server under this key, which says that it is this one.
+    pub fn tools_of(&mut self, key: &str, server: &str) -> Vec<String> {
         let status = self.request("mcpServerStatus/list", &json!({}));
-        let ours = status["data"].as_array().and_then(|servers| servers.iter().find(|one| one["name"] == "pintle"));
+        let ours = status["data"].as_array().and_then(|servers| servers.iter().find(|one| one["name"] == key));
         let ours = ours.unwrap_or_else(|| panic!("our server is not there: {status}"));
-        assert_eq!(ours["serverInfo"]["name"], "charly", "{ours}");
+        assert_eq!(ours["serverInfo"]["name"], server, "{ours}");
         ours["tools"].as_object().map(|tools| tools.keys().cloned().collect()).unwrap_or_default()
     }
 

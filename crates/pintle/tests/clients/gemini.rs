@@ -27,8 +27,10 @@ fn list(home: &Home, program: &Path, server: &Value) -> String {
     format!("{}\n{}", ran.stdout, ran.stderr)
 }
 
-pub fn judge(list: &str) {
-    let line = list.lines().find(|line| line.contains("pintle:")).unwrap_or_else(|| panic!("not listed: {list}"));
+/// Whether it has connected to the server under this key.
+pub fn judge(list: &str, key: &str) {
+    let line = list.lines().find(|line| line.contains(&format!("{key}:")));
+    let line = line.unwrap_or_else(|| panic!("not listed: {list}"));
     assert!(line.contains("✓") && line.ends_with("- Connected"), "{list}");
 }
 
@@ -37,7 +39,7 @@ fn gemini_cli_connects_over_stdio() {
     let Some(program) = need("gemini") else { return };
     let home = Home::new();
     let words = home.stdio();
-    judge(&list(&home, &program, &json!({"command": words[0], "args": words[1..]})));
+    judge(&list(&home, &program, &json!({"command": words[0], "args": words[1..]})), "pintle");
 }
 
 #[test]
@@ -45,7 +47,7 @@ fn gemini_cli_connects_over_http() {
     let Some(program) = need("gemini") else { return };
     let home = Home::new();
     let server = home.listening();
-    judge(&list(&home, &program, &json!({"httpUrl": server.url})));
+    judge(&list(&home, &program, &json!({"httpUrl": server.url})), "pintle");
 }
 
 #[test]

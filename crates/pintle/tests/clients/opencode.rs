@@ -23,9 +23,10 @@ fn list(home: &Home, program: &Path, server: &Value) -> String {
     run(opencode(home, program, &settings).args(["mcp", "list"])).good()
 }
 
-pub fn judge(list: &str) {
+/// Whether it has connected to the server under this key.
+pub fn judge(list: &str, key: &str) {
     // colours are there even when they are not wanted
-    let line = list.lines().find(|line| line.contains("pintle")).unwrap_or_else(|| panic!("not listed: {list}"));
+    let line = list.lines().find(|line| line.contains(key)).unwrap_or_else(|| panic!("not listed: {list}"));
     assert!(line.contains("✓") && line.contains("connected"), "{list}");
 }
 
@@ -33,7 +34,7 @@ pub fn judge(list: &str) {
 fn opencode_connects_over_stdio() {
     let Some(program) = need("opencode") else { return };
     let home = Home::new();
-    judge(&list(&home, &program, &json!({"type": "local", "command": home.stdio(), "enabled": true})));
+    judge(&list(&home, &program, &json!({"type": "local", "command": home.stdio(), "enabled": true})), "pintle");
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn opencode_connects_over_http() {
     let Some(program) = need("opencode") else { return };
     let home = Home::new();
     let server = home.listening();
-    judge(&list(&home, &program, &json!({"type": "remote", "url": server.url, "enabled": true})));
+    judge(&list(&home, &program, &json!({"type": "remote", "url": server.url, "enabled": true})), "pintle");
 }
 
 #[test]
