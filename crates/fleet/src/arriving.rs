@@ -22,13 +22,18 @@ pub(crate) struct Arriving<T> {
     /// Where the rest begins: lines and bytes of a line before it.
     lines: usize,
     column: usize,
-    /// Objects that were decoded and not yet taken.
-    pub(crate) objects: Vec<T>,
-    /// Columns of a table, not yet taken.
-    pub(crate) columns: Vec<TableColumn>,
+    /// Objects that were decoded and not yet given away.
+    objects: Vec<T>,
+    /// Columns of a table, not yet given away.
+    columns: Vec<TableColumn>,
+    /// Whether columns have come, or none are needed.
+    known: bool,
     /// What the list says of itself, as far as it has come.
     pub(crate) meta: ListMeta,
 }
+
+/// Columns, before the first rows of a table, and objects.
+pub(crate) type Given<T> = (Vec<TableColumn>, Vec<T>);
 
 /// What comes next.
 enum Place {
@@ -59,6 +64,7 @@ impl<T: DeserializeOwned> Arriving<T> {
             column: 0,
             objects: Vec::new(),
             columns: Vec::new(),
+            known: member == "items",
             meta: ListMeta::default(),
         }
     }
@@ -78,23 +84,36 @@ impl<T: DeserializeOwned> Arriving<T> {
         self.rest.len() + self.rest.len().max(PIECE)
     }
 
-    /// Decodes what is whole.
+    /// Decodes what is whole and gives each object away at once: where few words of many objects are kept, those of
+    /// the next take the place of what is dropped of the last.
     ///
     /// # Errors
     /// When it is no JSON, or no list; or ends too early, where it was the last of it.
-    pub(crate) fn decode(&mut self, path: &str, last: bool) -> Result<(), Cause> {
-        self.use_up(last).map_err(|wrong| bad_json(path, wrong.what, wrong.line, wrong.column))
+    pub(crate) fn decode(&mut self, path: &str, last: bool, give: impl FnMut(Given<T>)) -> Result<(), Cause> {
+        self.use_up(last, give).map_err(|wrong| bad_json(path, wrong.what, wrong.line, wrong.column))
     }
 
-    fn use_up(&mut self, last: bool) -> Result<(), Wrong> {
+    fn use_up(&mut self, last: bool, mut give: impl FnMut(Given<T>)) -> Result<(), Wrong> {
         let mut at = 0;
-        while self.step(&mut at)? {}
+        while self.step(&mut at)? {
+            // Nobody can read rows of which the columns are not known.
+            if self.known && !self.objects.is_empty() {
+                give(self.given());
+            }
+        }
+        if last && !(self.columns.is_empty() && self.objects.is_empty()) {
+            give(self.given());
+        }
         if last && !matches!(self.place, Place::End) {
             return Err(self.wrong(Category::Eof, self.rest.len()));
         }
         (self.lines, self.column) = self.position(at);
         self.rest.drain(..at);
         Ok(())
+    }
+
+    fn given(&mut self) -> Given<T> {
+        (std::mem::take(&mut self.columns), std::mem::take(&mut self.objects))
     }
 
     /// One step on; `false` where more must come first.
@@ -139,9 +158,10 @@ impl<T: DeserializeOwned> Arriving<T> {
                     "metadata" => self
                         .value::<Option<ListMeta>>(begin, &mut end)?
                         .map(|meta| self.meta = meta.unwrap_or_default()),
-                    "columnDefinitions" => self
-                        .value::<Option<Vec<TableColumn>>>(begin, &mut end)?
-                        .map(|columns| self.columns = columns.unwrap_or_default()),
+                    "columnDefinitions" => self.value::<Option<Vec<TableColumn>>>(begin, &mut end)?.map(|columns| {
+                        self.columns = columns.unwrap_or_default();
+                        self.known = true;
+                    }),
                     _ => self.value::<IgnoredAny>(begin, &mut end)?.map(|_| ()),
                 };
                 if found.is_none() {
@@ -151,6 +171,10 @@ impl<T: DeserializeOwned> Arriving<T> {
             }
             (Place::Object { .. }, _) => {
                 let Some(object) = self.value::<T>(begin, &mut end)? else { return Ok(false) };
+                // One at a time needs no room for more.
+                if self.objects.is_empty() {
+                    self.objects.reserve_exact(1);
+                }
                 self.objects.push(object);
                 Place::AfterObject
             }
@@ -210,15 +234,23 @@ mod tests {
     use serde_json::{Value, json};
 
     /// Feeds it in pieces of that many bytes.
-    fn fed<T: DeserializeOwned>(member: &'static str, text: &str, size: usize) -> Result<Arriving<T>, String> {
+    fn fed<T: DeserializeOwned>(
+        member: &'static str,
+        text: &str,
+        size: usize,
+    ) -> Result<(Arriving<T>, Given<T>), String> {
         let mut list = Arriving::new(member);
+        let mut all = Given::default();
         let pieces: Vec<&[u8]> = text.as_bytes().chunks(size.max(1)).collect();
         for (index, piece) in pieces.iter().enumerate() {
             list.buffer().extend_from_slice(piece);
-            let used = list.use_up(index + 1 == pieces.len());
+            let used = list.use_up(index + 1 == pieces.len(), |(columns, objects)| {
+                all.0.extend(columns);
+                all.1.extend(objects);
+            });
             used.map_err(|wrong| format!("{:?} {}:{}", wrong.what, wrong.line, wrong.column))?;
         }
-        Ok(list)
+        Ok((list, all))
     }
 
     #[test]
@@ -230,15 +262,18 @@ mod tests {
         );
         let whole: Value = serde_json::from_str(&text).unwrap();
         for size in 1..=text.len() {
-            let list: Arriving<Value> = fed("items", &text, size).unwrap();
-            assert_eq!(json!(list.objects), whole["items"], "{size}");
+            let (list, (_, objects)) = fed::<Value>("items", &text, size).unwrap();
+            assert_eq!(json!(objects), whole["items"], "{size}");
             assert_eq!(list.token(), Some("x"), "{size}");
         }
-        let list: Arriving<Value> =
-            fed("rows", r#"{"items":[1],"columnDefinitions":[{"name":"a"}],"rows":null}"#, 7).unwrap();
-        assert_eq!((list.objects.len(), list.columns[0].name.as_str()), (0, "a"));
+        let table = r#"{"items":[1],"rows":[2,3],"columnDefinitions":[{"name":"a"}]}"#;
+        let mut given = Vec::new();
+        let mut list = Arriving::<Value>::new("rows");
+        list.buffer().extend_from_slice(table.as_bytes());
+        list.decode("/", true, |(columns, rows)| given.push((columns.len(), rows))).unwrap();
+        assert_eq!(given, [(1, vec![json!(2), json!(3)])], "rows wait for their columns");
         for none in ["{}", r#"{"metadata":null,"items":null}"#, r#"{"items":[]}"#] {
-            assert_eq!(fed::<Value>("items", none, 3).unwrap().objects.len(), 0, "{none}");
+            assert_eq!(fed::<Value>("items", none, 3).unwrap().1.1.len(), 0, "{none}");
         }
     }
 
@@ -246,8 +281,9 @@ mod tests {
     fn the_token_and_the_objects_are_there_before_the_rest_has_come() {
         let mut list = Arriving::<Value>::new("items");
         list.buffer().extend_from_slice(br#"{"metadata":{"continue":"x"},"items":[{"a":1},{"b":"#);
-        list.decode("/", false).unwrap();
-        assert_eq!((list.token(), list.objects.len()), (Some("x"), 1));
+        let mut came = Vec::new();
+        list.decode("/", false, |(_, objects)| came.extend(objects)).unwrap();
+        assert_eq!((list.token(), came.len()), (Some("x"), 1));
         assert!(list.rest.len() <= r#"{"b":"#.len(), "what is used up is gone");
     }
 
@@ -275,7 +311,7 @@ mod tests {
         for (text, wanted) in table {
             for size in [1, 2, 5, 1000] {
                 if text.is_empty() {
-                    let wrong = Arriving::<Named>::new("items").use_up(true).unwrap_err();
+                    let wrong = Arriving::<Named>::new("items").use_up(true, |_| ()).unwrap_err();
                     assert_eq!(wrong.what, Category::Eof);
                     continue;
                 }
@@ -289,14 +325,14 @@ mod tests {
     fn an_object_larger_than_the_pieces_is_not_begun_anew_with_each() {
         let text = json!({"items": ["x".repeat(40 * PIECE), "b"]}).to_string();
         let mut list = Arriving::<String>::new("items");
-        let (mut left, mut tries) = (text.as_bytes(), 0);
+        let (mut left, mut tries, mut came) = (text.as_bytes(), 0, Vec::new());
         while !left.is_empty() {
             let (piece, rest) = left.split_at((list.wanted() - list.rest.len()).min(left.len()));
             list.buffer().extend_from_slice(piece);
-            list.decode("/", rest.is_empty()).unwrap();
+            list.decode("/", rest.is_empty(), |(_, objects)| came.extend(objects)).unwrap();
             (left, tries) = (rest, tries + 1);
         }
-        assert_eq!(list.objects.iter().map(String::len).collect::<Vec<_>>(), [40 * PIECE, 1]);
+        assert_eq!(came.iter().map(String::len).collect::<Vec<_>>(), [40 * PIECE, 1]);
         assert!(tries <= 8, "{tries} times");
     }
 }

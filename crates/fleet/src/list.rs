@@ -1,7 +1,10 @@
 //! Lists, page by page: however long a list and its pages are, only a piece of one is held as JSON.
 
 use crate::{
-    Cause, Cluster, ClusterError, ResourceType, arriving::Arriving, connection::Ask, resource_type::query_value,
+    Cause, Cluster, ClusterError, ResourceType,
+    arriving::{Arriving, Given},
+    connection::Ask,
+    resource_type::query_value,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use std::fmt::Write as _;
@@ -176,7 +179,7 @@ impl Form {
 }
 
 impl Cluster {
-    /// A list, page by page: `take` folds the objects, some of a page at a time, into what `start` made. They are
+    /// A list, page by page: `take` folds the objects, one or a few at a time, into what `start` made. They are
     /// decoded while the page still comes, and what `T` does not name is skipped.
     ///
     /// A list that becomes too old on the way (410) is begun anew from `start`, so nothing is counted twice; the
@@ -273,7 +276,6 @@ where
         };
         let mut token = params.continue_token.clone();
         let mut ahead = None;
-        let mut known = form.member != Form::TABLE.member;
         loop {
             let path = params.path(kind, page_size, token.as_deref());
             let opened = match ahead.take() {
@@ -300,22 +302,21 @@ where
                 let last = body.is_whole();
                 // With its last piece the next page is on its way, unless this may be the last one wanted.
                 let next = page.token().filter(|next| last && params.most.is_none() && token.as_deref() != Some(next));
-                let decoded = match next.map(|next| params.path(kind, page_size, Some(next))) {
+                let path_ahead = next.map(|next| params.path(kind, page_size, Some(next)));
+                let give = |(columns, objects): Given<T>| {
+                    listing.objects += objects.len();
+                    take(&mut listing.value, columns, objects);
+                };
+                let decoded = match path_ahead {
                     Some(path_ahead) => {
                         let asking = cluster.pieces(&path_ahead, form.accept);
-                        let (opened, decoded) = futures::join!(asking, async { page.decode(&path, last) });
+                        let (opened, decoded) = futures::join!(asking, async { page.decode(&path, last, give) });
                         ahead = Some(opened);
                         decoded
                     }
-                    None => page.decode(&path, last),
+                    None => page.decode(&path, last, give),
                 };
                 decoded?;
-                // Nobody can read rows of which the columns are not known.
-                known = known || last || !page.columns.is_empty();
-                if known && !(page.columns.is_empty() && page.objects.is_empty()) {
-                    listing.objects += page.objects.len();
-                    take(&mut listing.value, std::mem::take(&mut page.columns), std::mem::take(&mut page.objects));
-                }
                 if last {
                     break;
                 }
