@@ -15,7 +15,7 @@ use std::{
     fmt,
     fs::File,
     io::{self, Write as _},
-    os::fd::OwnedFd,
+    os::fd::{AsFd, OwnedFd},
     sync::Mutex,
 };
 
@@ -195,6 +195,10 @@ impl<'a> Temporary<'a> {
             match rustix::fs::openat(parent, &name, flags, mode) {
                 Ok(fd) => {
                     rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).map_err(busy)?;
+                    // Before it was locked, another writer may have taken it for a leftover.
+                    if !is_named(parent, &name, &fd)? {
+                        return Err(Trouble::Busy);
+                    }
                     return Ok(Self { parent, name, file: File::from(fd) });
                 }
                 Err(Errno::EXIST) => remove_leftover(parent, &name)?,
@@ -205,6 +209,9 @@ impl<'a> Temporary<'a> {
     }
 
     fn take_name(&self, name: &OsStr, fresh: bool) -> Result<(), Trouble> {
+        if !is_named(self.parent, &self.name, &self.file)? {
+            return Err(Trouble::Busy);
+        }
         if !fresh {
             return Ok(rustix::fs::renameat(self.parent, &self.name, self.parent, name)?);
         }
@@ -217,6 +224,10 @@ impl<'a> Temporary<'a> {
     }
 
     fn discard(&self) {
+        // What has the name by now may be another writer's.
+        if !is_named(self.parent, &self.name, &self.file).unwrap_or(false) {
+            return;
+        }
         // The write has failed already, and that is what is told.
         let _ = rustix::fs::unlinkat(self.parent, &self.name, AtFlags::empty());
     }
@@ -227,11 +238,28 @@ fn remove_leftover(parent: &OwnedFd, name: &OsStr) -> Result<(), Trouble> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match rustix::fs::openat(parent, name, flags, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(()),
-        Ok(left) => rustix::fs::flock(&left, FlockOperation::NonBlockingLockExclusive).map_err(busy)?,
+        Ok(left) => {
+            rustix::fs::flock(&left, FlockOperation::NonBlockingLockExclusive).map_err(busy)?;
+            // Another one may have removed it and begun its own; the lock is kept until this one is gone.
+            if !is_named(parent, name, &left)? {
+                return Err(Trouble::Busy);
+            }
+            return Ok(rustix::fs::unlinkat(parent, name, AtFlags::empty())?);
+        }
         // What cannot be opened is no file of ours that somebody is writing.
         Err(_) => {}
     }
     Ok(rustix::fs::unlinkat(parent, name, AtFlags::empty())?)
+}
+
+/// Whether that name in the folder is still that of this file.
+fn is_named(parent: &OwnedFd, name: &OsStr, file: impl AsFd) -> Result<bool, Errno> {
+    let own = rustix::fs::fstat(file)?;
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok((found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn busy(error: Errno) -> Trouble {
@@ -286,5 +314,46 @@ impl Trouble {
             Self::Busy => Failure::new(Code::Busy, format!("`{file}` is being written by another process")).retryable(),
             Self::Crashed => Failure::new(Code::Io, format!("writing `{file}`: broken off")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, path::Path};
+
+    fn opened(path: &Path) -> OwnedFd {
+        File::open(path).unwrap().into()
+    }
+
+    #[test]
+    fn s_21_a_temporary_file_that_another_writer_has_replaced_takes_no_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let parent = opened(temp.path());
+        fs::write(temp.path().join("file"), "old").unwrap();
+        let mine = Temporary::create(&parent, OsStr::new("file"), Mode::from_raw_mode(0o600)).unwrap();
+        let second = Temporary::create(&parent, OsStr::new("file"), Mode::from_raw_mode(0o600));
+        assert!(matches!(second, Err(Trouble::Busy)), "it is locked");
+        // As if it had been taken for a leftover just before it was locked.
+        let name = temp.path().join(&mine.name);
+        fs::remove_file(&name).unwrap();
+        fs::write(&name, "half of what another one writes").unwrap();
+        assert!(matches!(mine.take_name(OsStr::new("file"), false), Err(Trouble::Busy)));
+        mine.discard();
+        assert!(name.exists(), "it is not ours to remove");
+        assert_eq!(fs::read_to_string(temp.path().join("file")).unwrap(), "old");
+    }
+
+    #[test]
+    fn s_21_what_a_crash_left_is_removed_by_the_next_writer() {
+        let temp = tempfile::tempdir().unwrap();
+        let parent = opened(temp.path());
+        let left = Temporary::create(&parent, OsStr::new("file"), Mode::from_raw_mode(0o600)).unwrap();
+        let name = temp.path().join(&left.name);
+        drop(left);
+        assert!(name.exists());
+        let next = Temporary::create(&parent, OsStr::new("file"), Mode::from_raw_mode(0o600)).unwrap();
+        next.take_name(OsStr::new("file"), true).unwrap();
+        assert!(!name.exists() && temp.path().join("file").exists());
     }
 }

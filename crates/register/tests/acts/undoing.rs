@@ -56,6 +56,51 @@ fn eg_056_s_22_unregister_leaves_every_file_as_it_was_and_none_where_there_was_n
 }
 
 #[test]
+fn eg_056_s_22_what_stood_under_our_key_before_us_is_back_too() {
+    let world = World::new();
+    let theirs = "{\"mcpServers\": {\"pintle\": {\"command\": \"theirs\", \"args\": []}}}\n";
+    world.write(".cursor/mcp.json", theirs);
+    let forced = json!({"client": ["cursor"], "force": true});
+    assert_eq!(world.register(forced).outcome, Outcome::Ok);
+    world.register(json!({"client": ["cursor"], "toolset": ["ops"]}));
+    let reply = world.call("unregister", json!({}));
+    assert_eq!(
+        (reply.outcome, world.read(".cursor/mcp.json").as_str()),
+        (Outcome::Ok, theirs),
+        "{}",
+        reply.view.plain()
+    );
+    assert!(reply.view.plain().contains("was there before us is back"), "{}", reply.view.plain());
+    // An entry of our own that no act is on record for is taken out, and not taken for what was before.
+    let ours = "{\"mcpServers\": {\"pintle\": {\"command\": \"/x/pintle\", \"args\": [\"mcp\", \"serve\"]}}}";
+    world.write(".cursor/mcp.json", ours);
+    world.register(json!({"client": ["cursor"]}));
+    world.call("unregister", json!({}));
+    assert!(!world.read(".cursor/mcp.json").contains("pintle"), "{}", world.read(".cursor/mcp.json"));
+}
+
+#[test]
+fn s_13_a_link_that_we_never_wrote_through_is_no_failure_of_unregister() {
+    let world = World::new();
+    let away = tempfile::tempdir().unwrap();
+    fs::write(away.path().join("mcp.json"), "{}").unwrap();
+    world.write(".cursor/mcp.json", "{}");
+    world.register(json!({"client": ["cursor"]}));
+    world.write(".junie/mcp/x", "");
+    let link = world.home.join(".junie/mcp/mcp.json");
+    std::os::unix::fs::symlink(away.path().join("mcp.json"), &link).unwrap();
+    let reply = world.call("unregister", json!({}));
+    assert_eq!(reply.outcome, Outcome::Ok, "{}", reply.view.plain());
+    let asked = world.call("unregister", json!({"client": ["junie"]}));
+    assert_eq!(asked.outcome, Outcome::Failed, "but it is one where that client was asked for");
+    // One that we wrote to before it became a link may still have our entry behind it.
+    world.register(json!({"client": ["cursor"]}));
+    fs::rename(world.home.join(".cursor/mcp.json"), away.path().join("theirs.json")).unwrap();
+    std::os::unix::fs::symlink(away.path().join("theirs.json"), world.home.join(".cursor/mcp.json")).unwrap();
+    assert_eq!(world.call("unregister", json!({})).outcome, Outcome::Failed);
+}
+
+#[test]
 fn s_17_undo_takes_the_last_act_back_and_then_the_one_before() {
     let world = World::new();
     world.write(".cursor/mcp.json", "{ }");
