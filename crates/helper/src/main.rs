@@ -20,6 +20,7 @@ use std::{
 mod environment;
 mod guard;
 mod hygiene;
+mod lane;
 mod log;
 mod packs;
 mod program;
@@ -74,6 +75,7 @@ fn run(name: &str, invoker: &Invoker, log: &mut Log) -> Result<u8, Refused> {
     let asked = request::read()?;
     let call = Call::checked(&pack, verb, &asked)?;
     log.asked(&call.argv);
+    let _held = call.lane.as_deref().map(|lane| lane::take(&pack.name, lane)).transpose()?;
     guard::check(&pack.program.guard)?;
     let environment = invoker.environment();
     let program = program::find(&pack.program, &environment)?;

@@ -33,6 +33,11 @@ pub enum Refused {
     Untrusted(#[from] Untrusted),
     #[error("`{}` must be root's alone before anything runs as root: {why}", path.display())]
     Guard { path: PathBuf, why: String },
+    // Whoever called tells this one by its first word.
+    #[error(
+        "busy: the lane `{lane}` of `{pack}` is taken on this machine, by another user or a run that is about to end"
+    )]
+    Busy { pack: String, lane: String },
     #[error("no program that may run as root: {}", .0.join("; "))]
     NoProgram(Vec<String>),
     #[error("`start` is for the helper itself")]

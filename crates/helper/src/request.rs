@@ -31,6 +31,8 @@ pub struct Call {
     pub argv: Vec<String>,
     /// How long it may take to end after a TERM.
     pub grace: Duration,
+    /// What it has for itself on this machine while it runs.
+    pub lane: Option<String>,
 }
 
 impl Call {
@@ -45,7 +47,7 @@ impl Call {
         if rules.elevate != Elevate::Always {
             return Err(Refused::NotElevated(name));
         }
-        Ok(Self { argv: verb.argv(&arguments), grace: rules.grace })
+        Ok(Self { argv: verb.argv(&arguments), grace: rules.grace, lane: rules.lane.clone() })
     }
 }
 

@@ -123,6 +123,9 @@ pub(crate) fn refusal(pack: &str, code: Option<i32>, last: &[String]) -> Option<
         return Some(Failure::new(Code::Unavailable, format!("root's rights were not given: {line}")).hint(fix(pack)));
     }
     let said = line.strip_prefix("pintle-helper: ").filter(|_| code == Some(125))?;
+    if let Some(taken) = said.strip_prefix("busy: ") {
+        return Some(Failure::new(Code::Busy, taken.to_owned()).hint("try again when it has ended").retryable());
+    }
     Some(Failure::new(Code::Denied, format!("the helper refused: {said}")))
 }
 
@@ -148,6 +151,8 @@ mod tests {
         let failure = refusal("eggs", Some(1), &lines("sudo: a password is required")).unwrap();
         assert_eq!(failure.code, Code::Unavailable);
         assert!(failure.hints[0].contains("sudo pintle eggs mcp enable"), "{failure:?}");
+        let failure = refusal("eggs", Some(125), &lines("pintle-helper: busy: the lane `flight` is taken")).unwrap();
+        assert_eq!((failure.code, failure.message.as_str()), (Code::Busy, "the lane `flight` is taken"));
         let failure = refusal("eggs", Some(125), &lines("pintle-helper: /tmp/coa belongs to user 1000")).unwrap();
         assert_eq!(
             (failure.code, failure.message.as_str()),

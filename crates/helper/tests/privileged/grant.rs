@@ -1,10 +1,12 @@
 //! What a rule of one verb each lets a user do.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt};
 
 use pintle_testkit::machine::{ALICE, MALLORY};
 
-use crate::stage::{HELPER, ask, call, machine, not_granted, noted, refused, root, sudo};
+use crate::stage::{
+    HELPER, ask, call, gone, lives, machine, not_granted, noted, program, refused, root, started, sudo,
+};
 
 #[test]
 fn eg_046_s_02_s_03_s_43_a_granted_verb_runs_as_root_in_surroundings_of_ours() {
@@ -97,4 +99,28 @@ fn s_02_without_root_or_by_another_door_nothing_starts() {
     for words in [&[][..], &["run"], &["run", "eggs.remaster", "x"], &["--help"], &["eggs.remaster"]] {
         refused(&ask(root(&machine, words)), "takes `run PACK.VERB`");
     }
+}
+
+#[test]
+fn s_50_there_is_one_flight_on_the_machine_whoever_began_it() {
+    let Some(machine) = machine() else { return };
+    let rule = format!("{} ALL=(root) NOPASSWD: {HELPER} run eggs.remaster\n", MALLORY.0);
+    machine.write("/etc/sudoers.d/other", rule, 0o440).unwrap();
+    program(&machine, "echo $$; exec sleep 600");
+    let (mut first, process) = started(sudo(&machine, &[HELPER, "run", "eggs.remaster"]));
+    noted().unwrap();
+    let mut other = machine.as_user(MALLORY, "/usr/bin/sudo");
+    other.args(["-n", "--", HELPER, "run", "eggs.remaster"]);
+    refused(&ask(other), "busy: the lane `flight` of `eggs` is taken");
+    refused(&ask(sudo(&machine, &[HELPER, "run", "eggs.destroy"])), "busy: ");
+    assert!(lives(&process));
+    // A folder that others could change is no place for locks.
+    fs::set_permissions("/run/pintle/lanes", PermissionsExt::from_mode(0o777)).unwrap();
+    refused(&ask(sudo(&machine, &[HELPER, "run", "eggs.destroy"])), "`/run/pintle/lanes` can be changed by others");
+    fs::set_permissions("/run/pintle/lanes", PermissionsExt::from_mode(0o700)).unwrap();
+    drop(first.stdin.take());
+    first.wait().unwrap();
+    gone(&process);
+    program(&machine, "");
+    assert!(ask(sudo(&machine, &[HELPER, "run", "eggs.destroy"])).status.success(), "the lane is free again");
 }

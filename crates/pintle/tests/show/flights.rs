@@ -2,9 +2,12 @@
 
 use crate::{
     client::{Client, bad, good},
-    world::{World, alive, images, said, wait_for},
+    world::{PROGRAM, World, alive, images, said, wait_for},
 };
-use pintle_testkit::eggs::Orders;
+use pintle_testkit::{
+    eggs::Orders,
+    machine::{ALICE, MALLORY},
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -29,7 +32,7 @@ fn s_28_s_29_a_job_that_is_cancelled_takes_roots_program_with_it_and_the_next_fl
     world.order_to_hang();
     let mut client = world.client();
     let (job, pid) = started(&world, &mut client);
-    let unable = world.machine.as_user(pintle_testkit::machine::ALICE, "/bin/kill").arg(pid.to_string()).output();
+    let unable = world.machine.as_user(ALICE, "/bin/kill").arg(pid.to_string()).output();
     assert!(!unable.unwrap().status.success() && alive(pid), "the user may not end it");
     let cancelled = world.user(&["jobs", "cancel", &job, "--yes"]);
     assert!(cancelled.status.success(), "{}", said(&cancelled));
@@ -107,4 +110,28 @@ fn s_28_the_job_itself_killed_ends_roots_program_and_is_lost() {
     kill_process(Pid::from_raw(runs.try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
     gone(pid);
     wait_for("the job is lost", || (world.job(&job)["state"] == "lost").then_some(()));
+}
+
+#[test]
+fn s_50_the_flight_of_another_user_is_told_busy_and_does_not_begin() {
+    let Some(world) = World::enabled() else { return };
+    // Who has no client is told so; the rule is there.
+    let enabled = world.root(&["eggs", "mcp", "enable", "--user", MALLORY.0]);
+    assert_eq!(enabled.status.code(), Some(3), "{}", said(&enabled));
+    world.order_to_hang();
+    let mut client = world.client();
+    let (job, pid) = started(&world, &mut client);
+    let mut other = Client::of(world.machine.as_user(MALLORY, PROGRAM).args(["eggs", "mcp", "start"]));
+    other.initialize("2025-06-18");
+    let busy = other.confirmed("eggs_remaster", json!({"clone": true}));
+    bad(&busy, "busy");
+    assert!(alive(pid) && world.calls().iter().all(|call| call.euid != 0), "nothing else ran as root");
+    assert!(world.user(&["jobs", "cancel", &job, "--yes"]).status.success());
+    gone(pid);
+    world.order(Orders::default());
+    let next = wait_for("the lane is free", || {
+        let result = other.confirmed("eggs_remaster", json!({"clone": true}));
+        (result["structuredContent"]["failure"]["code"] != "busy").then_some(result)
+    });
+    assert!(good(&next)["made"].is_object());
 }
