@@ -11,6 +11,9 @@ use crate::{Join, Kind, Only, OptionDef, Spelling};
 /// How often a flag may be counted where the pack does not say.
 const MOST_COUNTS: i64 = 10;
 
+/// What every call has besides its tool's own arguments; an option of that name would never reach the program.
+pub(super) const TAKEN: [&str; 2] = ["plan_token", "wait"];
+
 /// Reads the options of a verb.
 pub(super) fn read(options: &Fields) -> IndexMap<String, OptionDef> {
     let mut read = IndexMap::new();
@@ -19,6 +22,13 @@ pub(super) fn read(options: &Fields) -> IndexMap<String, OptionDef> {
         if !super::pack::is_name(name.value, '_') {
             let hint = "lower-case letters, digits and `_`, a letter first".to_owned();
             options.report.add(name.at, format!("`{}` is no name for an option", name.value), Some(hint));
+        }
+        if TAKEN.contains(&name.value) {
+            options.report.add(
+                name.at,
+                taken(name.value),
+                Some("give the option another name; its `flag` stays".to_owned()),
+            );
         }
         let Some(fields) = options.as_table(node, name.value) else { continue };
         let option = one(fields, name.value);
@@ -30,6 +40,11 @@ pub(super) fn read(options: &Fields) -> IndexMap<String, OptionDef> {
     order(options, places);
     spellings(options, &read);
     read
+}
+
+/// Why a name of [`TAKEN`] is none for an argument.
+pub(super) fn taken(name: &str) -> String {
+    format!("`{name}` is an argument that every call has")
 }
 
 /// Reads one option. What is wrong in it is reported; what it then is does not matter, but it is there, so that no rule
@@ -58,6 +73,12 @@ fn one(fields: Fields, name: &str) -> OptionDef {
     suits(&fields, &option);
     if option.kind == Kind::Count {
         option.maximum = option.maximum.or(Some(MOST_COUNTS));
+    }
+    if let (Some(minimum), Some(maximum)) = (option.minimum, option.maximum)
+        && minimum > maximum
+    {
+        let message = format!("option `{name}` takes nothing: `minimum` {minimum} is more than `maximum` {maximum}");
+        fields.report.add(fields.at(), message, None);
     }
     fields.finish();
     option

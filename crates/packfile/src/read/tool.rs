@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::{
     fields::{At, Fields, bare},
-    pack, rules,
+    option, pack, rules,
 };
 use crate::{Parameter, Shape, ToolDef, Verb, suggest::did_you_mean};
 
@@ -142,6 +142,9 @@ fn choice(
 
 fn parameter(table: &Fields) -> Option<Parameter> {
     let name = table.need_text("parameter");
+    if let Some(name) = name.as_ref().filter(|name| option::TAKEN.contains(&name.value.as_str())) {
+        table.report.add(name.at, option::taken(&name.value), None);
+    }
     let about = table.text("about").map(At::bare).unwrap_or_default();
     Some(Parameter { name: name?.bare(), about })
 }

@@ -129,6 +129,38 @@ fn several_mistakes_are_told_at_once_in_the_order_of_the_text() {
 }
 
 #[test]
+fn no_argument_takes_the_name_of_one_that_every_call_has() {
+    for name in ["wait", "plan_token"] {
+        let told_of = |from: &str, to: &str| {
+            let told = told(from, &to.replace("NAME", name));
+            assert!(
+                told.iter().any(|one| one.contains(&format!("`{name}` is an argument that every call has"))),
+                "{told:?}"
+            );
+        };
+        told_of("options.path = {", "options.NAME = {");
+        told_of("verb = \"do\"\n", "command = { parameter = \"NAME\", verbs = [\"do\"] }\n");
+        told_of("verb = \"do\"\n", "choose = { parameter = \"NAME\", verbs = { do = \"do\" } }\n");
+        let rest = "choose = { parameter = \"x\", verbs = { do = \"do\" } }\nrest = { parameter = \"NAME\" }\n";
+        told_of("verb = \"do\"\n", rest);
+    }
+}
+
+#[test]
+fn an_option_that_can_take_nothing_is_a_mistake() {
+    let size =
+        |keys: &str| told("options.path = { position = 1, type = \"string\" }", &format!("options.n = {{ {keys} }}"));
+    for keys in [
+        "flag = \"--n\", type = \"integer\", minimum = 5, maximum = 1",
+        "flag = \"--n\", type = \"count\", minimum = 11",
+        "position = 1, type = \"strings\", minimum = 2, maximum = 1",
+    ] {
+        assert!(size(keys).iter().any(|one| one.contains("option `n` takes nothing")), "{keys}");
+    }
+    assert_eq!(size("flag = \"--n\", type = \"integer\", minimum = 1, maximum = 1"), Vec::<String>::new());
+}
+
+#[test]
 fn no_variable_that_decides_what_code_runs_is_handed_on() {
     for name in ["PATH", "LD_PRELOAD", "BASH_ENV", "IFS", "PYTHONPATH", "A B", ""] {
         let told = told("[verb.look]\n", &format!("[verb.look]\npass = [\"HOME\", {name:?}]\n"));
