@@ -1,6 +1,6 @@
 //! The toolsets of this build, by name.
 
-use crate::{clusters, house, personality::Personality, project::Project};
+use crate::{clusters, eggs, house, personality::Personality, project::Project};
 use pintle_charly::leaves;
 use pintle_core::{Code, Failure, Toolset, nearest};
 use pintle_dispatch::StateFolder;
@@ -113,8 +113,7 @@ pub(crate) fn word_of(toolset: &Toolset) -> &'static str {
 
 /// Names of the toolsets that a server offers when nobody says which: what can work here.
 pub(crate) fn usual() -> Vec<String> {
-    let eggs = || pintle_pack::Host::new(pintle_pack::Surroundings::of_process(None)).seems_here("eggs");
-    let here = |personality: &Personality| *personality != Personality::Eggs || eggs();
+    let here = |personality: &Personality| *personality != Personality::Eggs || eggs::seem_here();
     let working = Personality::ALL.into_iter().filter(|personality| personality.works()).filter(here);
     working.map(|personality| personality.toolset().to_owned()).collect()
 }

@@ -4,6 +4,7 @@
 //! under whatever name: files are compared, not names. Two copies of this program that stand in front of each other are
 //! told apart by a list of those that were passed already.
 
+use super::start;
 use pintle_core::{Code, Failure};
 use std::{
     ffi::{OsStr, OsString},
@@ -48,6 +49,14 @@ pub(crate) fn real() -> Option<PathBuf> {
     find(&std::env::var_os("PATH").unwrap_or_default(), &USUAL.map(Path::new), &[id(&own)])
 }
 
+/// Whether there is an eggs to drive, as far as a look at files tells: a server asks that before its first answer, and
+/// reads no pack for it.
+pub(crate) fn seem_here() -> bool {
+    let own: Vec<String> = std::env::current_exe().and_then(fs::metadata).iter().map(id).collect();
+    let is_there = |path: &&str| is_real(Path::new(path), &own);
+    std::env::var_os(start::PATH).is_some_and(|path| !path.is_empty()) || USUAL.iter().any(is_there)
+}
+
 fn find(path: &OsStr, usual: &[&Path], passed: &[String]) -> Option<PathBuf> {
     let named = std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("eggs"));
     named.chain(usual.iter().map(|path| path.to_path_buf())).find(|candidate| is_real(candidate, passed))
@@ -83,6 +92,16 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn eg_015_the_places_are_those_of_the_pack() {
+        let mut surroundings = pintle_pack::Surroundings::of_process(None);
+        surroundings.system.clear();
+        let host = pintle_pack::Host::new(surroundings);
+        let program = &host.pack("eggs").unwrap().pack.program;
+        assert_eq!(program.candidates, USUAL);
+        assert_eq!(program.path_variable.as_deref(), Some(start::PATH));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use pintle_core::Failure;
 use std::{os::unix::process::CommandExt as _, path::Path};
 
 /// Names the program that the tools drive.
-const PATH: &str = "PINTLE_EGGS_PATH";
+pub(crate) const PATH: &str = "PINTLE_EGGS_PATH";
 
 /// The flags of `mcp serve` that make sense here.
 const SHOWN: [&str; 8] =

@@ -101,7 +101,8 @@ fn with_clients(world: &World) {
 }
 
 #[test]
-fn eg_043_eg_044_eg_048_eg_056_eg_057_s_22_s_23_enable_reaches_every_user_named_and_disable_leaves_no_trace() {
+fn eg_043_eg_044_eg_048_eg_056_eg_057_eg_058_s_22_s_23_s_25_enable_reaches_every_user_named_and_disable_leaves_no_trace()
+ {
     let Some(world) = world() else { return };
     with_clients(&world);
     let before = snapshot(Path::new("/tmp/home"));
@@ -140,6 +141,14 @@ fn eg_043_eg_044_eg_048_eg_056_eg_057_s_22_s_23_enable_reaches_every_user_named_
         found["clients"].as_array().unwrap().iter().find(|client| client["client"] == name).unwrap()["state"].clone()
     };
     assert_eq!((client(&found, "cursor"), client(&found, "zed")), ("enabled".into(), "enabled".into()));
+
+    // A line that somebody added is told, and goes with the rest.
+    fs::write(RULE, text + "alice ALL=(ALL) NOPASSWD: ALL\n").unwrap();
+    let drifted = world.status("alice");
+    assert_eq!(drifted["sudoers"]["state"], "differs");
+    assert!(drifted["sudoers"]["drift"].to_string().contains("-alice ALL=(ALL) NOPASSWD: ALL"), "{drifted}");
+    let shown = world.run(&["status", "--user", "alice", "--fail-on", "findings"]).ends(2).out;
+    assert!(shown.contains("not what `eggs mcp enable` writes"), "{shown}");
 
     // Nobody is named: the record knows.
     world.run(&["disable"]).ends(0);

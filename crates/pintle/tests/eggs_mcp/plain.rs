@@ -58,6 +58,8 @@ fn eg_006_the_program_to_drive_is_named_absolutely() {
     assert!(help.contains("--eggs <PATH>") && !help.contains("--listen") && !help.contains("--toolset"), "{help}");
     let group = stage.run(&["eggs", "mcp", "--help"]).ends(0).out;
     for word in ["start", "stop", "status", "enable", "disable"] {
-        assert!(group.contains(word), "{group}");
+        let listed = group.lines().any(|line| line.trim_start().starts_with(&format!("{word} ")));
+        assert!(listed, "{word}: {group}");
     }
+    assert_eq!(stage.run(&["eggs", "mcp"]).ends(64).err, group);
 }
