@@ -9,9 +9,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where it lies.
-const PATH: &str = "/var/lib/pintle/eggs-mcp.json";
-
 /// What was touched and not yet undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Touched {
@@ -47,11 +44,14 @@ pub(crate) struct Journal(PathBuf);
 
 impl Default for Journal {
     fn default() -> Self {
-        Self(PATH.into())
+        Self(Self::PATH.into())
     }
 }
 
 impl Journal {
+    /// Where it lies.
+    pub(crate) const PATH: &'static str = "/var/lib/pintle/eggs-mcp.json";
+
     /// What stands in it; nothing where there is none.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Journal {
         };
         serde_json::from_slice(&text).map_err(|error| {
             Failure::new(Code::Invalid, format!("`{}` does not parse: {error}", self.0.display()))
-                .hint("it lists the users whose clients have an entry; with it gone, name them with `--user`")
+                .hint("it lists the users whose clients have an entry: remove it, and name them with `--user`")
         })
     }
 

@@ -24,11 +24,13 @@ pub(crate) enum State {
 pub(crate) const HELPER: &str = "helper";
 /// What the rule is called in a report.
 pub(crate) const RULE: &str = "sudoers";
+/// What the record of whom we touched is called in a report.
+pub(crate) const RECORD: &str = "record";
 
 /// A file of the system.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Step {
-    /// `helper` or `sudoers`.
+    /// `helper`, `sudoers` or `record`.
     pub(crate) what: &'static str,
     /// Its path.
     pub(crate) path: String,

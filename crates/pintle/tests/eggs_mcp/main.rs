@@ -3,6 +3,7 @@
 
 mod machine;
 mod plain;
+mod record;
 mod servers;
 mod shim;
 mod stage;

@@ -37,7 +37,8 @@ pub(crate) struct Ready {
     users: Vec<User>,
     /// Users on record who are no users any more.
     gone: Vec<String>,
-    touched: Touched,
+    /// What stands on record, or why nobody knows.
+    record: Result<Touched, Failure>,
     /// The name of the rule's file.
     file: String,
     tried: Vec<OfUser>,
@@ -64,7 +65,9 @@ impl Disable {
     async fn prepare(self, manager: &Manager) -> Result<Prepared<Ready>, Failure> {
         as_root("disable")?;
         let passwd = &manager.registrar.passwd;
-        let touched = Journal::default().read()?;
+        // A record that is broken does not keep the rights where they are.
+        let record = Journal::default().read();
+        let touched = record.as_ref().ok().cloned().unwrap_or_default();
         let mut users: Vec<User> = Vec::new();
         for name in &self.user {
             users.push(User::named(passwd, name)?);
@@ -88,7 +91,7 @@ impl Disable {
         let system = [rule.as_str()].into_iter().chain(touched.helper.then_some(HELPER)).filter(|path| is_there(path));
         let system = system.map(|path| format!("remove {path}\n")).collect::<Vec<_>>();
         let idle = tried.iter().all(|user| user.lines().is_empty());
-        let nothing = system.is_empty() && touched == Touched::default() && idle;
+        let nothing = system.is_empty() && matches!(&record, Ok(touched) if *touched == Touched::default()) && idle;
         let lines = tried.iter().flat_map(OfUser::lines).map(|line| line + "\n");
         let preview: String = system.into_iter().chain(lines).collect();
         let effect = if self.dry_run || nothing { Effect::READ } else { Effect::WRITE };
@@ -100,13 +103,13 @@ impl Disable {
             seen: Digest::of(&preview),
             preview,
             confirm: (changes && manager.asks).then_some(Confirm::Plan),
-            ready: Ready { users, gone, touched, file, tried, nothing, dry_run: self.dry_run },
+            ready: Ready { users, gone, record, file, tried, nothing, dry_run: self.dry_run },
         })
     }
 }
 
 async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
-    let Ready { users, gone, mut touched, file, tried, nothing, dry_run } = ready;
+    let Ready { users, gone, record, file, tried, nothing, dry_run } = ready;
     let mut report = Report { about: "could not be undone", ..Report::default() };
     report.notes.extend(gone.iter().map(|name| format!("{name} is no user any more: nothing was undone there")));
     if nothing {
@@ -114,6 +117,14 @@ async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
         return Ok(report);
     }
     let rule = rule_path(&file);
+    let is_known = record.is_ok();
+    let mut touched = match record {
+        Ok(touched) => touched,
+        Err(failure) => {
+            report.system.push(Step::ended(report::RECORD, Journal::PATH.to_owned(), Err(failure)));
+            Touched::default()
+        }
+    };
     if dry_run {
         report.users = tried;
         let system = [(report::RULE, rule.as_str(), true), (report::HELPER, HELPER, touched.helper)];
@@ -136,15 +147,21 @@ async fn commit(ready: Ready, permit: &Permit) -> Result<Report, Failure> {
         touched.helper = removed.is_err();
         report.system.push(Step::ended(report::HELPER, HELPER.to_owned(), removed));
     } else if is_there(HELPER) {
-        let came = "it came with a package, and is no use without the rule".to_owned();
-        report.system.push(Step { note: Some(came), ..Step::new(report::HELPER, HELPER, State::Kept) });
+        let came = match is_known {
+            true => "it came with a package, and is no use without the rule",
+            false => "nobody knows whether a package brought it; it is no use without the rule",
+        };
+        report.system.push(Step { note: Some(came.to_owned()), ..Step::new(report::HELPER, HELPER, State::Kept) });
     }
     for user in &users {
         report.users.push(OfUser::run(user, &words(false)).await);
     }
     let left = |name: &String| report.users.iter().any(|user| user.user == *name && !user.is_well());
     touched.users.retain(left);
-    Journal::default().write(&touched)?;
+    // What cannot be read may still tell a person whose clients have an entry.
+    if is_known {
+        Journal::default().write(&touched)?;
+    }
     Ok(report)
 }
 

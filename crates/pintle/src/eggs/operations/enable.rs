@@ -49,6 +49,8 @@ pub(crate) enum Ready {
 pub(crate) struct All {
     users: Vec<User>,
     rule: Option<Rule>,
+    /// Users on record who were granted it and are no users any more.
+    gone: Vec<String>,
     helper: Option<PathBuf>,
     touched: Touched,
     /// Words for each user's own `register`.
@@ -86,6 +88,9 @@ impl Enable {
         let all = names(&mut users.iter());
         // Root needs no grant.
         touched.add(&all, &names(&mut users.iter().filter(|user| user.uid != 0)));
+        // Whoever gets the name of somebody who is gone must not get the rights with it, and sudo's rule names no nobody.
+        let is_gone = |name: &mut String| User::named(&manager.registrar.passwd, name).is_err();
+        let gone: Vec<String> = touched.granted.extract_if(.., is_gone).collect();
         let rule = match touched.granted.as_slice() {
             [] => None,
             granted => Some(grant::rule(granted)?),
@@ -100,7 +105,7 @@ impl Enable {
         let lines = tried.iter().flat_map(OfUser::lines).map(|line| line + "\n");
         let preview = text + &lines.collect::<String>();
         let effect = if self.dry_run { Effect::READ } else { Effect::WRITE };
-        let all = All { users, rule, helper, touched, words, tried, dry_run: self.dry_run };
+        let all = All { users, rule, gone, helper, touched, words, tried, dry_run: self.dry_run };
         Ok(prepared(Ready::All(Box::new(all)), effect, preview, manager))
     }
 
@@ -144,11 +149,13 @@ pub(crate) fn scopes() -> Vec<Scope> {
 }
 
 async fn commit(all: All, permit: &Permit) -> Result<Report, Failure> {
-    let All { users, rule, helper, touched, words, tried, dry_run } = all;
+    let All { users, rule, gone, helper, touched, words, tried, dry_run } = all;
     let about = "could not be enabled";
+    let notes: Vec<String> =
+        gone.iter().map(|name| format!("{name} is no user any more: nothing is granted to that name")).collect();
     let path = rule.as_ref().map(|rule| format!("/etc/sudoers.d/{}", rule.file())).unwrap_or_default();
     if dry_run {
-        let mut report = Report { users: tried, about, ..Report::default() };
+        let mut report = Report { users: tried, notes, about, ..Report::default() };
         report.rule = rule.as_ref().map(Rule::sudoers).transpose()?;
         report.system.extend(helper.is_some().then(|| Step::new(report::HELPER, HELPER, State::WouldDo)));
         report.system.extend(rule.is_some().then(|| Step::new(report::RULE, path, State::WouldDo)));
@@ -160,7 +167,7 @@ async fn commit(all: All, permit: &Permit) -> Result<Report, Failure> {
     // First of all: whoever is touched can be found again.
     Journal::default().write(&touched)?;
     let place = grant::place();
-    let mut report = Report { about, ..Report::default() };
+    let mut report = Report { notes, about, ..Report::default() };
     if let Some(source) = &helper {
         let written = sudoers::install_helper(&place, source).map(|written| written.changed);
         report.system.push(Step::ended(report::HELPER, HELPER.to_owned(), written));
