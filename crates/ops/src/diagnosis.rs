@@ -4,6 +4,7 @@ use crate::{
     reading::Denied,
     rules::{
         finding::{Finding, ObjectRef, Severity},
+        resources::nodes::Load,
         roll_up::{RollUp, Rolled},
     },
 };
@@ -53,6 +54,36 @@ pub(crate) struct Counts {
     /// Pods by class of service.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) by_qos: BTreeMap<&'static str, usize>,
+    /// The fullest nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fullest_nodes: Vec<Fullness>,
+}
+
+/// How many nodes are told of; every one that is too full has its own row.
+const FULLEST: usize = 5;
+
+/// What the pods of a node request beside what it can give.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct Fullness {
+    /// Its cluster.
+    cluster: String,
+    /// Its name.
+    node: String,
+    /// Whether nothing new is scheduled on it.
+    unschedulable: bool,
+    /// By resource: `12 of 16 (75 %)`.
+    requested: BTreeMap<String, String>,
+    #[serde(skip)]
+    percent: i128,
+}
+
+impl Fullness {
+    fn words(&self) -> String {
+        let shares: Vec<String> = self.requested.iter().map(|(name, share)| format!("{name} {share}")).collect();
+        let cordoned = if self.unschedulable { " (unschedulable)" } else { "" };
+        format!("{}/{}{cordoned}: {}", self.cluster, self.node, shares.join(", "))
+    }
 }
 
 /// One count for each severity.
@@ -108,6 +139,14 @@ impl Counts {
                 *mine.entry(key).or_default() += count;
             }
         }
+        self.fill(other.fullest_nodes);
+    }
+
+    /// Keeps the fullest of what is here and comes.
+    fn fill(&mut self, more: impl IntoIterator<Item = Fullness>) {
+        self.fullest_nodes.extend(more);
+        self.fullest_nodes.sort_by(|a, b| (-a.percent, &a.cluster, &a.node).cmp(&(-b.percent, &b.cluster, &b.node)));
+        self.fullest_nodes.truncate(FULLEST);
     }
 
     /// `32 findings (30 critical, 2 low) on 5000 pods`.
@@ -153,7 +192,15 @@ impl Answer for Diagnosis {
         if self.fanned.totals.ok == 0 {
             return self.fanned.view();
         }
-        let mut view = View::text(self.counts.words());
+        let mut text = self.counts.words();
+        if !self.counts.fullest_nodes.is_empty() {
+            text.push_str("\nfullest nodes, requested of what they can give:");
+        }
+        for node in &self.counts.fullest_nodes {
+            text.push_str("\n  ");
+            text.push_str(&node.words());
+        }
+        let mut view = View::text(text);
         if !self.fanned.rows.is_empty() {
             view.blocks.extend(self.fanned.table().blocks);
         }
@@ -176,6 +223,7 @@ impl Answer for Diagnosis {
 
 /// What is found in one cluster, while it is looked at.
 pub(crate) struct Looking<'a> {
+    cluster: &'a str,
     denied: Denied<'a>,
     least: Severity,
     roll_up: RollUp,
@@ -187,6 +235,7 @@ impl<'a> Looking<'a> {
     /// Nothing yet. `least` is the mildest severity that is told.
     pub(crate) fn new(call: &'a Call, cluster: &'a Cluster, least: Option<Severity>) -> Self {
         Self {
+            cluster: cluster.name(),
             denied: Denied::new(cluster.name(), call),
             least: least.unwrap_or(Severity::Info),
             roll_up: RollUp::default(),
@@ -217,6 +266,21 @@ impl<'a> Looking<'a> {
             if self.denied.lets(finding.object.namespace.as_deref().unwrap_or("")) {
                 self.add(&finding.object.clone(), [finding]);
             }
+        }
+    }
+
+    /// Takes what nodes are asked for, and what is wrong with it.
+    pub(crate) fn add_nodes<'n>(&mut self, loads: impl IntoIterator<Item = &'n Load>) {
+        for load in loads {
+            *self.counts.looked_at.entry("nodes").or_default() += 1;
+            self.counts.fill([Fullness {
+                cluster: self.cluster.to_owned(),
+                node: load.node.clone(),
+                unschedulable: load.unschedulable,
+                requested: load.told().map(|(name, share)| (name.to_owned(), share.text(name))).collect(),
+                percent: load.percent(),
+            }]);
+            self.add_loose(load.findings());
         }
     }
 

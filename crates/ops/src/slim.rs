@@ -2,10 +2,13 @@
 
 use k8s_openapi::{
     api::core::v1::{
-        Container, ContainerPort, EnvVar, Pod, PodReadinessGate, PodSchedulingGate, PodSpec, PodStatus,
-        PodTemplateSpec, Probe, ResourceRequirements,
+        Container, ContainerPort, EnvVar, Node, NodeSpec, NodeStatus, Pod, PodReadinessGate, PodSchedulingGate,
+        PodSpec, PodStatus, PodTemplateSpec, Probe, ResourceRequirements,
     },
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
+    apimachinery::pkg::{
+        api::resource::Quantity,
+        apis::meta::v1::{ObjectMeta, OwnerReference, Time},
+    },
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -164,6 +167,34 @@ impl From<LeanPod> for Pod {
             ..PodSpec::default()
         });
         Self { metadata, spec, status: pod.status }
+    }
+}
+
+/// A node as far as `rules::resources::nodes` looks at it: the images that it holds are most of its bytes.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct LeanNode {
+    #[serde(default)]
+    metadata: LeanMeta,
+    spec: Option<NodeSpec>,
+    status: Option<LeanNodeStatus>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct LeanNodeStatus {
+    allocatable: Option<BTreeMap<String, Quantity>>,
+    capacity: Option<BTreeMap<String, Quantity>>,
+}
+
+impl From<LeanNode> for Node {
+    fn from(node: LeanNode) -> Self {
+        let metadata = ObjectMeta { name: node.metadata.name, ..ObjectMeta::default() };
+        let status = node.status.map(|status| NodeStatus {
+            allocatable: status.allocatable,
+            capacity: status.capacity,
+            ..NodeStatus::default()
+        });
+        Self { metadata, spec: node.spec, status }
     }
 }
 

@@ -9,19 +9,20 @@ use crate::{
         resources::{
             self, Demands,
             demand::{Qos, qos},
+            nodes::Nodes,
         },
         roll_up::{Owners, Rolled},
     },
-    slim::SlimPod,
+    slim::{LeanNode, SlimPod},
 };
-use k8s_openapi::api::core::v1::{LimitRange, Pod};
+use k8s_openapi::api::core::v1::{LimitRange, Node, Pod};
 use pintle_core::{Call, Query, Spellings, Stop};
 use pintle_fleet::{Cluster, ClusterError, Found, ListParams, ResourceType, Targets, fan_over};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Check requests and limits: missing, contradictory, absurd, out of bounds; by owner.
+/// Check requests and limits: missing, contradictory, absurd, out of bounds; by owner. Over all namespaces, nodes too.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CheckResourceLimits {
@@ -64,7 +65,8 @@ impl Query for CheckResourceLimits {
     }
 }
 
-/// Pods that have ended use nothing any more, and are not looked at.
+/// Pods that have ended use nothing any more, and are not looked at. What one namespace asks of a node says little, so
+/// nodes are judged when all are looked at; what policy denies is missing from their sums, and the answer says so.
 async fn one(
     cluster: Cluster,
     ask: &CheckResourceLimits,
@@ -72,8 +74,19 @@ async fn one(
     tally: &Tally,
 ) -> Result<Found<Rolled>, ClusterError> {
     let params = ListParams::in_namespace(ask.namespace.as_deref());
-    let range_list = every::<LimitRange>(&cluster, &params).await;
+    let node_list = async {
+        if ask.namespace.is_some() {
+            return None;
+        }
+        Some(cluster.list::<LeanNode>(&ResourceType::NODES, &ListParams::default()).await)
+    };
+    let (range_list, node_list) = tokio::join!(every::<LimitRange>(&cluster, &params), node_list);
     let mut notes = Vec::new();
+    let nodes = match node_list {
+        Some(list) => aside(list, "nodes", "what they can hold is not compared", &mut notes)?,
+        None => None,
+    };
+    let nodes = nodes.map(|nodes| Nodes::of(&nodes.into_iter().map(Node::from).collect::<Vec<_>>()));
     let without = "their defaults and bounds are not taken into account";
     let mut ranges: HashMap<String, Vec<LimitRange>> = HashMap::new();
     for range in aside(range_list, "limitranges", without, &mut notes)?.unwrap_or_default() {
@@ -81,7 +94,7 @@ async fn one(
     }
     let demands = Demands { cpu_limits: ask.cpu_limits, ephemeral_storage: ask.ephemeral_storage };
     let owners = Owners::default();
-    let take = |looking: &mut Looking<'_>, page: Vec<SlimPod>| {
+    let take = |(looking, nodes): &mut (Looking<'_>, Option<Nodes>), page: Vec<SlimPod>| {
         for pod in page.into_iter().map(Pod::from) {
             let phase = pod.status.as_ref().and_then(|s| s.phase.as_deref());
             let namespace = pod.metadata.namespace.as_deref();
@@ -95,17 +108,23 @@ async fn one(
             };
             *looking.counts.by_qos.entry(class).or_default() += 1;
             let ranges = ranges.get(namespace.unwrap_or("")).map(Vec::as_slice).unwrap_or_default();
-            let found = resources::examine(&pod, ranges, demands);
+            let mut found = resources::examine(&pod, ranges, demands);
+            if let Some(nodes) = nodes {
+                nodes.add(&pod);
+                found.extend(nodes.fit(&pod));
+            }
             if !found.is_empty() {
                 looking.add(&owners.top("Pod", &pod.metadata), found);
             }
         }
     };
-    let start = || Looking::new(call, &cluster, ask.severity);
+    let start = || (Looking::new(call, &cluster, ask.severity), nodes.clone());
     let listing = cluster.list_pages(&ResourceType::PODS, &params, start, take).await?;
     notes.extend(listing.notes());
     notes.extend(absent(&cluster, ask.namespace.as_deref(), listing.objects == 0).await);
-    Ok(listing.value.finish(tally, notes))
+    let (mut looking, nodes) = listing.value;
+    looking.add_nodes(nodes.iter().flat_map(Nodes::loads));
+    Ok(looking.finish(tally, notes))
 }
 
 #[cfg(test)]

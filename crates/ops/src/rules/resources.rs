@@ -6,6 +6,7 @@
 //! resources and are left out.
 
 pub mod demand;
+pub mod nodes;
 mod ranges;
 mod values;
 

@@ -9,5 +9,6 @@ mod described;
 mod kinds;
 mod lists;
 mod logs;
+mod nodes;
 mod read_only;
 mod world;

@@ -4,10 +4,13 @@ use crate::rules::{
     containers::{self, Role},
     quantity::Amount,
 };
-use k8s_openapi::{api::core::v1::PodSpec, apimachinery::pkg::api::resource::Quantity};
+use k8s_openapi::{
+    api::core::v1::{PodSpec, ResourceRequirements},
+    apimachinery::pkg::api::resource::Quantity,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Class of service: who goes first when a node runs short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -33,10 +36,7 @@ pub fn qos(spec: &PodSpec) -> (Qos, Vec<String>) {
     decide(
         all.map(|c| {
             let resources = c.resources;
-            let of =
-                |f: fn(&k8s_openapi::api::core::v1::ResourceRequirements) -> Option<&BTreeMap<String, Quantity>>| {
-                    resources.and_then(f)
-                };
+            let of = |f: fn(&ResourceRequirements) -> Option<&BTreeMap<String, Quantity>>| resources.and_then(f);
             (c.name.to_owned(), of(|r| r.requests.as_ref()), of(|r| r.limits.as_ref()))
         })
         .collect(),
@@ -81,17 +81,40 @@ fn amount(map: Map<'_>, name: &str) -> Option<Amount> {
 /// pod itself asks, that stands. An unreadable quantity counts as nothing.
 #[must_use]
 pub fn effective_request(spec: &PodSpec, resource: &str) -> Amount {
-    let of = |map: Map<'_>| amount(map, resource);
-    let overhead = of(spec.overhead.as_ref()).unwrap_or_default();
-    if let Some(pod) = spec.resources.as_ref()
-        && let Some(own) = of(pod.requests.as_ref()).or_else(|| of(pod.limits.as_ref()))
-    {
-        return own.plus(overhead);
+    // The API server takes a limit for the request where there is none.
+    let own = |r: &ResourceRequirements| {
+        amount(r.requests.as_ref(), resource).or_else(|| amount(r.limits.as_ref(), resource))
+    };
+    effective(spec, own).plus(amount(spec.overhead.as_ref(), resource).unwrap_or_default())
+}
+
+/// [`effective_request`] of every resource that anything in the pod asks for.
+#[must_use]
+pub fn effective_requests(spec: &PodSpec) -> BTreeMap<String, Amount> {
+    let of_containers = containers::all(spec).filter(|c| c.role != Role::Ephemeral).filter_map(|c| c.resources);
+    let maps = of_containers.chain(spec.resources.as_ref()).flat_map(|r| [r.requests.as_ref(), r.limits.as_ref()]);
+    let names: BTreeSet<&String> = maps.chain([spec.overhead.as_ref()]).flatten().flat_map(BTreeMap::keys).collect();
+    let asked = names.into_iter().map(|name| (name.clone(), effective_request(spec, name)));
+    asked.filter(|(_, amount)| !amount.is_zero()).collect()
+}
+
+/// How far a pod may go in one resource, by the formula of [`effective_request`]; zero when nothing in it is limited.
+/// A container without a limit adds nothing, though it may use everything.
+#[must_use]
+pub fn effective_limit(spec: &PodSpec, resource: &str) -> Amount {
+    let limit = effective(spec, |r| amount(r.limits.as_ref(), resource));
+    let overhead = amount(spec.overhead.as_ref(), resource).unwrap_or_default();
+    if limit.is_zero() { limit } else { limit.plus(overhead) }
+}
+
+/// The scheduler's formula without overhead, over what `own` reads of one holder of resources.
+fn effective(spec: &PodSpec, own: impl Fn(&ResourceRequirements) -> Option<Amount>) -> Amount {
+    if let Some(of_pod) = spec.resources.as_ref().and_then(&own) {
+        return of_pod;
     }
     let (mut running, mut sidecars, mut peak) = (Amount::ZERO, Amount::ZERO, Amount::ZERO);
     for c in containers::all(spec) {
-        let own =
-            c.resources.and_then(|r| of(r.requests.as_ref()).or_else(|| of(r.limits.as_ref()))).unwrap_or_default();
+        let own = c.resources.and_then(&own).unwrap_or_default();
         match c.role {
             Role::Sidecar => {
                 sidecars = sidecars.plus(own);
@@ -102,7 +125,7 @@ pub fn effective_request(spec: &PodSpec, resource: &str) -> Amount {
             Role::Ephemeral => {}
         }
     }
-    running.plus(sidecars).max(peak).plus(overhead)
+    running.plus(sidecars).max(peak)
 }
 
 #[cfg(test)]
@@ -150,5 +173,26 @@ mod tests {
         let mut own = spec;
         own.resources = serde_json::from_value(cpu("3")).unwrap();
         assert_eq!(effective_request(&own, "cpu").as_cpu(), "3050m");
+    }
+
+    #[test]
+    fn an_2_3_effective_request_of_every_resource_and_the_limit_beside_it() {
+        let spec = spec(json!({
+            "overhead": {"memory": "10Mi"},
+            "initContainers": [{"name": "setup", "resources": {"limits": {"memory": "300Mi"}}}],
+            "containers": [
+                {"name": "a", "resources": {"requests": {"memory": "100Mi"}, "limits": {"memory": "200Mi", "nvidia.com/gpu": "1"}}},
+                {"name": "b", "resources": {"requests": {"cpu": "0"}}},
+            ],
+        }));
+        let all = effective_requests(&spec);
+        let told: Vec<_> = all.iter().map(|(name, amount)| (name.as_str(), amount.as_bytes())).collect();
+        assert_eq!(told, [("memory", "310Mi".to_owned()), ("nvidia.com/gpu", "1".to_owned())]);
+        assert_eq!(effective_limit(&spec, "memory").as_bytes(), "310Mi");
+        assert_eq!(effective_limit(&spec, "cpu"), Amount::ZERO);
+        let mut unlimited = spec;
+        unlimited.init_containers = None;
+        unlimited.containers.truncate(0);
+        assert_eq!(effective_limit(&unlimited, "memory"), Amount::ZERO, "overhead alone limits nothing");
     }
 }
