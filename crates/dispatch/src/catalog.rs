@@ -410,6 +410,7 @@ impl Catalog {
             "time": jiff::Timestamp::now().to_string(),
             "door": request.caller.door,
             "principal": request.caller.principal,
+            "client": request.client,
             "tool": entry.tool.spec().name,
             "arguments": trace.shown,
             "effects": admitted.map_or_else(|| entry.tool.spec().worst.names(), |a| a.effect.names()),
@@ -501,7 +502,7 @@ impl Catalog {
             let code = result.as_ref().err().map(|failure| failure.code);
             let line = json!({
                 "time": jiff::Timestamp::now().to_string(), "door": request.caller.door,
-                "principal": request.caller.principal, "resource": redactor.text(uri), "effects": ["read"],
+                "principal": request.caller.principal, "client": request.client, "resource": redactor.text(uri), "effects": ["read"],
                 "outcome": if code.is_none() { "ok" } else { "failed" }, "code": code,
                 "ms": u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)});
             if audit.write(&line).is_err() && self.inner.audit_failed.set(()).is_ok() {

@@ -24,6 +24,7 @@ mod state;
 mod validate;
 
 pub use approvals::{Approval, Approvals, Decision};
+pub use audit::{AuditBreak, verify_audit};
 pub use catalog::{Catalog, Hints, Listed};
 pub use jobs::{JobLog, JobProgress, JobStarter, JobState, JobStatus, JobWatch, Jobs, LocalJobs, SpawnedJobs};
 pub use names::NameStyle;

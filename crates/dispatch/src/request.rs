@@ -54,6 +54,8 @@ pub struct Request {
     pub arguments: Map<String, Value>,
     /// Who calls.
     pub caller: Caller,
+    /// What the client calls itself, for the audit: anybody can call themselves anything.
+    pub client: Option<String>,
     /// Cancelled when the caller gives up.
     pub cancel: CancellationToken,
     /// Cancelled when the caller is gone and has said nothing: its connection ended, or the server does. Where both are
@@ -83,6 +85,7 @@ impl Request {
             tool: tool.into(),
             arguments,
             caller,
+            client: None,
             cancel: CancellationToken::new(),
             gone: CancellationToken::new(),
             wait: None,

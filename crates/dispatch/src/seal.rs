@@ -4,12 +4,14 @@ use crate::state::{StateFolder, create_private};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
 use pintle_core::{Code, Failure};
+use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::Sha256;
 use std::{
     collections::HashMap,
-    fs,
-    path::PathBuf,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -123,17 +125,34 @@ fn forget_expired(folder: &std::path::Path) {
 }
 
 fn user_key(state: &StateFolder) -> Option<[u8; 32]> {
-    let path = state.folder("").ok()?.join("key");
+    let folder = state.folder("").ok()?;
+    let path = folder.join("key");
     let read = || fs::read(&path).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     read().or_else(|| {
         let made: [u8; 32] = random();
         let temporary = path.with_extension(format!("{:x}", u64::from_be_bytes(random())));
-        create_private(&temporary, &made).ok()?;
-        // A hard link is made only if nobody was first; either way the file that is there now is the key.
-        let _ = fs::hard_link(&temporary, &path);
+        let written = create_private(&temporary, &made).and_then(|()| File::open(&temporary)?.sync_all());
+        if written.is_ok() {
+            // A hard link is made only if nobody was first; either way the file that is there now is the key.
+            let _ = fs::hard_link(&temporary, &path);
+            if read().is_none() {
+                let _ = mended(&folder, &temporary, &path);
+            }
+        }
         let _ = fs::remove_file(&temporary);
         read()
     })
+}
+
+/// Puts a key in the place of one that is none, as a machine that went down may leave it: what it sealed is lost either
+/// way, and with it there nothing that one process seals could be opened by another. One at a time, so that all take the same.
+fn mended(folder: &Path, temporary: &Path, path: &Path) -> io::Result<()> {
+    let turn = File::open(folder)?;
+    rustix::fs::flock(&turn, FlockOperation::LockExclusive)?;
+    if fs::metadata(path)?.is_file() && fs::read(path)?.len() != 32 {
+        fs::rename(temporary, path)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn random<const N: usize>() -> [u8; N] {
@@ -185,5 +204,21 @@ mod tests {
         let opened = two.open::<u8>("plan token", &text).unwrap_or_else(|f| panic!("{f}"));
         assert!(two.spend("plan token", &opened).is_ok());
         assert!(one.spend("plan token", &opened).is_err());
+    }
+
+    #[test]
+    fn a_key_that_is_none_is_replaced_by_one_that_all_processes_know() {
+        for broken in [&b""[..], b"short", &[7; 33]] {
+            let temp = tempfile::tempdir().unwrap();
+            let state = StateFolder::at(temp.path().join("state"));
+            fs::write(state.folder("").unwrap().join("key"), broken).unwrap();
+            let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
+                let all: Vec<_> = (0..8).map(|_| scope.spawn(|| Sealer::new(Some(&state)).key)).collect();
+                all.into_iter().map(|one| one.join().unwrap()).collect()
+            });
+            assert!(keys.iter().all(|key| *key == keys[0]), "{broken:?}");
+            let left: Vec<_> = fs::read_dir(state.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(left.len(), 2, "only the key and what was used: {left:?}");
+        }
     }
 }

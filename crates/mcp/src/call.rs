@@ -10,7 +10,7 @@ use crate::{
     sessions::StreamHandle,
     tasks,
 };
-use pintle_core::{Caller, Code};
+use pintle_core::{Caller, Code, Foreign};
 use pintle_dispatch::{Events, Request};
 use rmcp::{
     ErrorData, RoleServer,
@@ -18,6 +18,9 @@ use rmcp::{
     service::RequestContext,
 };
 use std::sync::Arc;
+
+/// Most characters of a client's name and version that are kept.
+const LONGEST_NAME: usize = 120;
 
 /// Answers a `tools/call`.
 ///
@@ -83,7 +86,15 @@ fn call_request(
     request.gone = server.stopped().clone();
     request.events = Arc::clone(events) as Arc<dyn Events>;
     request.budget = server.options.budget;
+    request.client = client_name(context);
     request
+}
+
+/// What the client calls itself, as one short line.
+pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
+    let client = context.client_info()?;
+    let name = format!("{} {}", client.name, client.version);
+    Some(Foreign::one_line(&name.chars().take(LONGEST_NAME).collect::<String>()))
 }
 
 /// What is known of the client behind a request.

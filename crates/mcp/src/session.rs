@@ -1,7 +1,7 @@
 //! The protocol's requests, answered from the catalogue.
 
 use crate::{
-    call::{call_tool, client},
+    call::{call_tool, client, client_name},
     content,
     events::CallEvents,
     input::{self, Round},
@@ -68,6 +68,7 @@ impl Session {
         let mut request = Catalog::reading(caller, events);
         request.cancel = context.ct.clone();
         request.budget = self.server.options.budget;
+        request.client = client_name(context);
         request
     }
 

@@ -21,6 +21,7 @@ pub(crate) fn toolset(state: Option<StateFolder>) -> Toolset {
         query::<operations::approvals::ListApprovals>(&house),
         change::<operations::approve::Approve>(&house),
         change::<operations::deny::Deny>(&house),
+        query::<operations::audit::VerifyAudit>(&house),
         query::<operations::doctor::Doctor>(&house),
     ];
     tools.extend(of_jobs(&house));

@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod approve;
+pub(crate) mod audit;
 pub(crate) mod deny;
 pub(crate) mod doctor;
 pub(crate) mod jobs;

@@ -81,9 +81,11 @@ fn pack(name: &str, words: &[String]) -> Option<Ended> {
     let about = toolset.summary;
     let toolsets = vec![toolset];
     let parsed = commands(&toolsets, &format!("pintle {name}"), about).parse(words);
-    Some(parsed.and_then(|parsed| {
-        finish(parsed, |_| Catalog::new(toolsets, Settings { jobs, ..surroundings::settings()? }))
-    }))
+    Some(
+        parsed.and_then(|parsed| {
+            finish(parsed, |_| Catalog::new(toolsets, Settings { jobs, ..surroundings::settings()? }))
+        }),
+    )
 }
 
 /// The tools as they are looked up. What is called may need to act somewhere else.

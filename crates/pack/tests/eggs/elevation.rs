@@ -132,7 +132,7 @@ async fn s_08_s_09_a_program_that_others_can_change_is_never_roots() {
 
 #[tokio::test]
 async fn s_28_s_29_a_cancelled_call_ends_the_helper_by_ending_its_input() {
-    let waits = "#!/bin/sh\nread -r line\necho '[coa] begun'\ntrap '' TERM\ncat > /dev/null\necho ended > \"$0.ended\"\nexit 143\n";
+    let waits = "#!/bin/sh\nread -r line\ntrap '' TERM\necho '[coa] begun'\ncat > /dev/null\necho ended > \"$0.ended\"\nexit 143\n";
     let (stage, below) = stage(Some(waits), SudoOrders::default());
     let heard = Arc::new(Heard::default());
     let mut request = Stage::request("eggs_tools", json!({"tool": "clean"}), Door::People);

@@ -195,6 +195,28 @@ fn ch_104_ch_167_without_a_project_a_server_starts_unless_it_must_not() {
 }
 
 #[test]
+fn s_44_the_audit_names_the_client_and_shows_what_was_changed() {
+    let home = Home::with_project();
+    let call = |id: u8| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"box.list.boxes","arguments":{{}}}}}}"#
+        )
+    };
+    let work = home.work().display().to_string();
+    home.fed(["mcp", "serve", "--stdio", "-C", &work], &format!("{INITIALIZE}\n{}\n{}\n", call(2), call(3)));
+    let audit = home.path().join(".local/state/pintle/audit.jsonl");
+    let text = fs::read_to_string(&audit).unwrap();
+    let line = text.lines().find(|line| line.contains("box.list.boxes")).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["client"], "t 1", "{line}");
+    assert!(home.run(["audit", "verify"]).good().contains("each follows from the one before it"));
+    fs::write(&audit, text.replacen("box.list.boxes", "box.list.candies", 1)).unwrap();
+    let told = home.run(["audit", "verify", &audit.display().to_string()]);
+    assert_eq!(told.code, 1, "{}", told.err);
+    assert!(told.err.contains("does not follow from the one before it"), "{}", told.err);
+}
+
+#[test]
 fn nothing_outside_the_project_root_is_served() {
     let home = Home::with_project();
     let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box.new.project","arguments":{"dir":"../other"}}}"#;
