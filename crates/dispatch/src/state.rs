@@ -1,10 +1,10 @@
 //! The folder where this user's state lies.
 
-use pintle_core::Failure;
+use pintle_core::{Code, Failure};
 use rustix::fs::{Mode, OFlags};
 use std::{
     fs, io,
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -33,6 +33,17 @@ impl StateFolder {
         &self.0
     }
 
+    /// Refuses a folder of somebody else: root would write where they can put links.
+    fn of_root(&self) -> Result<(), Failure> {
+        let metadata = fs::metadata(&self.0)
+            .map_err(|error| Failure::io(format!("looking at the state folder `{}`", self.0.display()), &error))?;
+        if metadata.uid() == 0 {
+            return Ok(());
+        }
+        Err(Failure::new(Code::Denied, format!("the state folder `{}` belongs to another user", self.0.display()))
+            .hint("HOME or XDG_STATE_HOME is not root's own: `sudo -H` sets it"))
+    }
+
     /// A folder inside, made if it is not there, readable by the owner only.
     ///
     /// # Errors
@@ -44,6 +55,9 @@ impl StateFolder {
             .mode(0o700)
             .create(&path)
             .map_err(|error| Failure::io(format!("making the state folder `{}`", path.display()), &error))?;
+        if rustix::process::geteuid().is_root() {
+            self.of_root()?;
+        }
         Ok(path)
     }
 }
@@ -88,5 +102,20 @@ mod tests {
         write_private(&file, b"1").unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(create_private(&file, b"2").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn s_13_root_keeps_no_state_in_a_folder_of_somebody_else() {
+        if !rustix::process::geteuid().is_root() {
+            // Only root can give a folder away.
+            return;
+        }
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateFolder::at(temp.path().join("s"));
+        assert!(state.folder("lanes").is_ok());
+        std::os::unix::fs::chown(state.path(), Some(12_345), None).unwrap();
+        let refused = state.folder("lanes").unwrap_err();
+        assert_eq!(refused.code, Code::Denied);
+        assert!(refused.message.contains("belongs to another user"), "{refused:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The worked example: a project from nothing, by calls alone, with the names that older callers use.
 
 use crate::world::World;
-use pintle_core::{Call, Code, Notice};
+use pintle_core::{Code, Notice};
 use serde_json::json;
 
 #[tokio::test]
