@@ -81,8 +81,8 @@ impl<'a> Order<'a> {
 
     /// The folder in which the program runs; none for the caller's own.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
-        let own = self.rules.elevate != Elevate::Always && !self.host.surroundings().is_root;
-        (!own || self.verb.folder == Folder::Root).then(|| PathBuf::from("/"))
+        let elevated = self.rules.elevate == Elevate::Always;
+        (elevated || self.verb.folder == Folder::Root).then(|| PathBuf::from("/"))
     }
 
     pub(crate) fn places(&self) -> Places<'_> {

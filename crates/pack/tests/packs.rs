@@ -63,6 +63,21 @@ fn host(text: &str) -> (tempfile::TempDir, Arc<Host>) {
     (temp, Arc::new(Host::new(all)))
 }
 
+#[tokio::test]
+async fn relative_paths_begin_in_the_callers_folder_for_root_too() {
+    for root in [false, true] {
+        let mut all = Surroundings::of_process(None);
+        (all.user, all.is_root) = (None, root);
+        let host = Arc::new(Host::new(all));
+        let catalog = Catalog::new(vec![toolset(&host, "tar", false).unwrap()], Settings::default()).unwrap();
+        // Tests run in the folder of their crate: this file is there, and is no archive.
+        let reply = call(&catalog, "archive_list", json!({"archive": "Cargo.toml"})).await;
+        let told = reply.answer.unwrap()["stderr"].as_str().unwrap().to_owned();
+        assert!(told.contains("not look like a tar archive"), "{told}");
+        assert!(!told.contains("Cannot open"), "{told}");
+    }
+}
+
 async fn call(catalog: &Catalog, tool: &str, arguments: Value) -> Reply {
     let caller = Caller { door: Door::People, principal: "tester".into() };
     catalog.call(Request::new(tool, arguments.as_object().unwrap().clone(), caller)).await

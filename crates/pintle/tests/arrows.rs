@@ -55,7 +55,7 @@ fn may(from: &str, to: &str) -> bool {
 }
 
 #[test]
-fn arrows_go_down_and_inside_ground_to_the_right() {
+fn eg_003_arrows_go_down_and_inside_ground_to_the_right() {
     let crates = crates();
     for (name, [known, tested]) in &crates {
         let placed = GROUND.contains(&name.as_str()) || UPPER.contains(&name.as_str());

@@ -136,7 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn eg_049_eg_050_eg_051_eg_052_eg_053_eg_054_clients_of_the_seed_are_found_at_its_places_and_at_present_ones() {
+    fn eg_005_eg_049_eg_050_eg_051_eg_052_eg_053_eg_054_clients_of_the_seed_are_found_at_its_places_and_at_present_ones()
+     {
         let files = |id: &str| -> Vec<String> {
             let client = Client::of(id).unwrap();
             client.candidates.iter().map(|c| format!("{}/{}", c.folder, c.file)).collect()
