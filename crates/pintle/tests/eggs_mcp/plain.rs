@@ -16,7 +16,7 @@ fn eg_045_the_documents_rule_is_printed_with_a_warning_and_never_installed() {
 #[test]
 fn eg_043_eg_057_without_roots_rights_nothing_is_changed_and_it_is_said_how() {
     if rustix::process::geteuid().is_root() {
-        return pintle_testkit::skip("root may");
+        return pintle_testkit::skip("opt_in: root may");
     }
     let Some(stage) = Stage::new() else { return };
     stage.write(".cursor/mcp.json", "{}");

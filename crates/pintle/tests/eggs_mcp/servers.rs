@@ -121,7 +121,7 @@ fn s_26_a_killed_server_leaves_nothing_that_is_believed() {
 #[test]
 fn eg_061_the_servers_of_others_are_not_this_users() {
     if rustix::process::geteuid().is_root() {
-        return pintle_testkit::skip("root may");
+        return pintle_testkit::skip("opt_in: root may");
     }
     let Some(stage) = Stage::new() else { return };
     for command in ["stop", "status"] {

@@ -74,7 +74,9 @@ impl Stage {
     pub fn records(&self) -> Vec<PathBuf> {
         let folder = self.path().join("run/pintle/servers");
         let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-        entries.map(|entry| entry.unwrap().path()).collect()
+        let paths = entries.map(|entry| entry.unwrap().path());
+        // What is being written has another name until it is whole.
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
     }
 
     /// A command that sees the stage's `run` as the system's, so that no other server is seen or hit.
