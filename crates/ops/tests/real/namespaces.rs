@@ -235,6 +235,7 @@ fn kt_find_resource_owners_follows_owners_to_the_top_and_knows_the_deploying_too
     namespace.pods("app=web", "Running", 2);
     namespace.pods("app=once", "Succeeded", 1);
     namespace.kubectl(&["scale", "deployment/web", "--replicas=1"]);
+    namespace.pods("app=web", "Running", 1);
     let asked = Asked::of(clusters.kubeconfig());
     let arguments = |kind: &str| json!({"clusters": [context], "namespace": namespace.name(), "resource_type": kind});
     let all = crate::asked::rows(&asked.answer("find_resource_owners", arguments("all")));

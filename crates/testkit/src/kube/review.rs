@@ -118,12 +118,12 @@ mod tests {
 
     #[test]
     fn the_question_of_a_client_in_go_is_read() {
-        let attributes = b"\n\x00\x12\x04list\x1a\x00\"\x02v1*\x04pods2\x00:\x00\x1a\x08\x08\x00\x12\x00\x1a\x00 \x00";
+        let attributes = b"\n\x00\x12\x04list\x1a\x00\"\x02v1*\x04pods2\x00:\x00";
         let wrap = |tag: u8, inner: &[u8]| [&[tag, u8::try_from(inner.len()).unwrap_or(u8::MAX)], inner].concat();
         // Only lengths below 128 are written so.
         assert!(attributes.len() < 100);
         let spec = wrap(0x12, &wrap(0x0a, attributes));
-        let message = [&b"\n\x04\n\x00\x12\x00"[..], &wrap(0x12, &spec), b"\x1a\x00\"\x00"].concat();
+        let message = [&b"\n\x04\n\x00\x12\x00"[..], &wrap(0x12, &spec), b"\x1a\x04\x08\x00\x12\x00"].concat();
         let wanted = json!({"resourceAttributes": {"verb": "list", "version": "v1", "resource": "pods"}});
         assert_eq!(spec_of(&message).map(Value::Object), Some(wanted));
         assert_eq!(spec_of(&message[..20]), None, "one that breaks off is none");
