@@ -34,12 +34,9 @@ struct Open {
     last: String,
 }
 
-/// Where an audit is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AuditBreak {
-    /// The line of that number, from 1, does not follow from the one before it: it, or what stood between them, was changed.
-    Line(usize),
-}
+/// The line of that number, from 1, does not follow from the one before it: it, or what stood between them, was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditBreak(pub usize);
 
 impl Audit {
     /// To that file, which is made private if it is made here. With `now` it is opened at once, so that a path that
@@ -129,7 +126,7 @@ pub fn verify_audit(path: &Path) -> Result<Result<usize, AuditBreak>, Failure> {
         count += 1;
         match split(line) {
             Some((own, digest)) if chained(&last, &own) == digest => last = digest.to_owned(),
-            _ => return Ok(Err(AuditBreak::Line(count))),
+            _ => return Ok(Err(AuditBreak(count))),
         }
     }
     Ok(Ok(count))
@@ -219,10 +216,10 @@ mod tests {
             fs::write(&path, lines.join("\n") + "\n").unwrap();
             verify_audit(&path).unwrap()
         };
-        assert_eq!(broken(&[lines[0], lines[2], lines[3]]), Err(AuditBreak::Line(2)), "taken out");
-        assert_eq!(broken(&[lines[0], lines[0], lines[1]]), Err(AuditBreak::Line(2)), "put in");
+        assert_eq!(broken(&[lines[0], lines[2], lines[3]]), Err(AuditBreak(2)), "taken out");
+        assert_eq!(broken(&[lines[0], lines[0], lines[1]]), Err(AuditBreak(2)), "put in");
         let changed = lines[3].replace("\"turn\":1", "\"turn\":7");
-        assert_eq!(broken(&[lines[0], lines[1], lines[2], &changed]), Err(AuditBreak::Line(4)), "changed");
+        assert_eq!(broken(&[lines[0], lines[1], lines[2], &changed]), Err(AuditBreak(4)), "changed");
         assert_eq!(broken(&lines), Ok(6));
     }
 
@@ -238,6 +235,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2, "both write to the new file");
         assert_eq!(verify_audit(&path).unwrap(), Ok(2));
         fs::remove_file(aside(&path)).unwrap();
-        assert_eq!(verify_audit(&path).unwrap(), Err(AuditBreak::Line(1)), "what went before is gone");
+        assert_eq!(verify_audit(&path).unwrap(), Err(AuditBreak(1)), "what went before is gone");
     }
 }

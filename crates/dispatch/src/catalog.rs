@@ -428,7 +428,11 @@ impl Catalog {
         if let Some(job) = reply.job.as_deref().or(request.job.as_ref().map(|job| job.id.as_str())) {
             line["job"] = json!(job);
         }
-        if let Err(failure) = audit.write(&line) {
+        self.write_down(audit, &line, request);
+    }
+
+    fn write_down(&self, audit: &Audit, line: &Value, request: &Request) {
+        if let Err(failure) = audit.write(line) {
             // Told once: the call is over and must not fail for it, but nobody should believe it was written down.
             if self.inner.audit_failed.set(()).is_ok() {
                 request.events.log(pintle_core::LogLevel::Error, "audit", json!(failure.message));
@@ -505,9 +509,7 @@ impl Catalog {
                 "principal": request.caller.principal, "client": request.client, "resource": redactor.text(uri), "effects": ["read"],
                 "outcome": if code.is_none() { "ok" } else { "failed" }, "code": code,
                 "ms": u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)});
-            if audit.write(&line).is_err() && self.inner.audit_failed.set(()).is_ok() {
-                request.events.log(pintle_core::LogLevel::Error, "audit", json!("the audit cannot be written"));
-            }
+            self.write_down(audit, &line, request);
         }
         result
     }

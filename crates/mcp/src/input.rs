@@ -70,19 +70,27 @@ impl Round {
         binding: &Digest,
         questions: &[InputRequest],
     ) -> Result<InputRequiredResult, ErrorData> {
-        let failed = |why: &dyn std::fmt::Display| ErrorData::internal_error(format!("cannot ask: {why}"), None);
-        let mut requests = InputRequests::new();
-        for question in questions {
-            let (method, params) = wire(&question.kind);
-            let request = json!({"method": method, "params": params});
-            let request = serde_json::from_value(request).map_err(|why| failed(&why))?;
-            requests.insert(question.key.clone(), request);
-        }
+        let requests = requests(questions)?;
         let round = Self { answers: self.answers.clone(), asked: questions.iter().map(|q| q.key.clone()).collect() };
         let options = SealOptions::new().associated_data(binding.as_str().as_bytes()).ttl(VALID);
-        let state = codec.seal_json_with(&round, &options).map_err(|why| failed(&why))?;
+        let state = codec.seal_json_with(&round, &options).map_err(|why| cannot_ask(&why))?;
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
+}
+
+/// Questions as the newer protocol carries them, by their keys.
+pub(crate) fn requests(questions: &[InputRequest]) -> Result<InputRequests, ErrorData> {
+    let mut requests = InputRequests::new();
+    for question in questions {
+        let (method, params) = wire(&question.kind);
+        let request = json!({"method": method, "params": params});
+        requests.insert(question.key.clone(), serde_json::from_value(request).map_err(|why| cannot_ask(&why))?);
+    }
+    Ok(requests)
+}
+
+fn cannot_ask(why: &dyn std::fmt::Display) -> ErrorData {
+    ErrorData::internal_error(format!("cannot ask: {why}"), None)
 }
 
 /// Method and parameters of a question.

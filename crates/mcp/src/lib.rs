@@ -28,5 +28,5 @@ mod token;
 
 pub use http::{Bound, serve_http};
 pub use options::{HttpOptions, Newcomers, ServerOptions};
-pub use signal::terminated;
+pub use signal::until_terminated;
 pub use stdio::{serve_stdio, serve_streams};

@@ -8,17 +8,17 @@ use crate::{
     server::{DOOR, Server},
     session::{is_modern, principal},
 };
-use pintle_core::{Caller, Code, Failure, InputRequest, InputResponse, Reply};
+use pintle_core::{Caller, Code, Failure, InputResponse, Reply};
 use pintle_dispatch::{Catalog, JobState, JobStatus, Jobs};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
         CallToolResponse, CancelTaskParams, ClientCapabilities, CreateTaskResult, DetailedTask, ErrorCode,
-        GetTaskParams, GetTaskResult, InputRequests, JsonObject, Task, TaskPayload, TaskStatus, UpdateTaskParams,
+        GetTaskParams, GetTaskResult, JsonObject, Task, TaskPayload, TaskStatus, UpdateTaskParams,
     },
     service::RequestContext,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Duration;
 
 /// How often a client should look.
@@ -73,7 +73,7 @@ pub(crate) fn get(
     let status = jobs.status(&request.task_id, &caller).map_err(fault)?;
     let payload = match status.state {
         JobState::Working => TaskPayload::Working,
-        JobState::InputRequired => TaskPayload::InputRequired { input_requests: asked(&status.questions)? },
+        JobState::InputRequired => TaskPayload::InputRequired { input_requests: input::requests(&status.questions)? },
         JobState::Cancelled => TaskPayload::Cancelled,
         JobState::Completed | JobState::Failed | JobState::Lost => {
             match jobs.result(&request.task_id, &caller).map_err(fault)? {
@@ -158,17 +158,6 @@ fn task(status: &JobStatus) -> Task {
 fn age(created: &str) -> Duration {
     let since = created.parse::<jiff::Timestamp>().map(|created| jiff::Timestamp::now().duration_since(created));
     since.ok().and_then(|since| Duration::try_from(since).ok()).unwrap_or_default()
-}
-
-fn asked(questions: &[InputRequest]) -> Result<InputRequests, ErrorData> {
-    let mut requests = InputRequests::new();
-    for question in questions {
-        let (method, params) = input::wire(&question.kind);
-        let request = serde_json::from_value(json!({"method": method, "params": params}));
-        let request = request.map_err(|why| ErrorData::internal_error(format!("cannot ask: {why}"), None))?;
-        requests.insert(question.key.clone(), request);
-    }
-    Ok(requests)
 }
 
 /// A tool that has run is completed, whatever it says of itself; only where none could run to its end the task has failed.

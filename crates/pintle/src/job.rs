@@ -3,10 +3,9 @@
 use crate::{Ended, clusters::Said, project::Project, registry, shelf, surroundings};
 use pintle_core::{Code, Exit, Failure};
 use pintle_dispatch::{Catalog, JobStarter, Jobs, Settings, SpawnedJobs};
-use pintle_mcp::terminated;
+use pintle_mcp::until_terminated;
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc};
-use tokio_util::sync::CancellationToken;
 
 /// How the catalogue was built, so that the process of a job can build the same.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -81,15 +80,8 @@ fn go(jobs: &Jobs, id: &str, settings: Settings) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::io("starting the job", &error))?;
     let ended = runtime.block_on(async {
-        let cancel = CancellationToken::new();
-        let stop = terminated()?;
-        tokio::spawn({
-            let cancel = cancel.clone();
-            async move {
-                stop.await;
-                cancel.cancel();
-            }
-        });
+        // Listened for before anything takes time: an early word to end is heard.
+        let cancel = until_terminated()?;
         setup.catalog(settings)?.run_job(id, cancel).await
     });
     // Whatever still blocks a thread keeps nobody from leaving.

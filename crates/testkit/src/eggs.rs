@@ -10,10 +10,22 @@ mod installed;
 mod orders;
 mod root;
 
-pub use call::{Call, Stdin};
+pub use call::{Call, Stdin, take_work};
 pub use installed::{Installed, SudoCall};
 pub use orders::{Fault, Noise, Orders, SudoMode, SudoOrders, Variant};
 pub use root::Root;
+
+/// The tools of the seed, in its order.
+pub const TOOLS: [&str; 8] = [
+    "eggs_remaster",
+    "eggs_wardrobe",
+    "eggs_sysinstall",
+    "eggs_export",
+    "eggs_tools",
+    "eggs_destroy",
+    "eggs_version",
+    "eggs_exec",
+];
 
 /// What the names of variables that give orders begin with; the rest is the name of the order in capitals.
 pub const ORDER_VARIABLE: &str = "EGGS_STAND_IN_";

@@ -134,6 +134,16 @@ impl Session {
         self.answer(id)
     }
 
+    /// Calls a tool: milliseconds from the request to the answer, and the answer, which is no error.
+    pub fn tool(&mut self, tool: &str, arguments: Value) -> Result<(f64, Value), Trouble> {
+        let start = Instant::now();
+        let (at, answer) = self.request("tools/call", json!({"name": tool, "arguments": arguments}))?;
+        if answer["isError"] == true {
+            return Err(Trouble::Other(format!("{tool} failed: {:.300}", answer["content"].to_string())));
+        }
+        Ok(((at - start).as_secs_f64() * 1e3, answer))
+    }
+
     /// The handshake of the older revisions; gives the moment of the answer.
     pub fn initialize(&mut self) -> Result<Instant, Trouble> {
         let (at, _) = self.request(

@@ -2,19 +2,8 @@
 
 use crate::stage::{Stage, failed, good};
 use pintle_core::Door;
-use pintle_testkit::eggs::Orders;
+use pintle_testkit::eggs::{Orders, TOOLS};
 use serde_json::{Value, json};
-
-const TOOLS: [&str; 8] = [
-    "eggs_remaster",
-    "eggs_wardrobe",
-    "eggs_sysinstall",
-    "eggs_export",
-    "eggs_tools",
-    "eggs_destroy",
-    "eggs_version",
-    "eggs_exec",
-];
 
 #[tokio::test]
 async fn eg_021_eg_014_there_are_eight_tools_each_closed_and_with_true_hints() {

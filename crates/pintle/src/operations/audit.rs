@@ -49,7 +49,7 @@ impl Query for VerifyAudit {
         };
         match verify_audit(&file)? {
             Ok(lines) => Ok(Verified { file: file.display().to_string(), lines }),
-            Err(AuditBreak::Line(line)) => {
+            Err(AuditBreak(line)) => {
                 let what =
                     format!("line {line} of the audit `{}` does not follow from the one before it", file.display());
                 let failure =

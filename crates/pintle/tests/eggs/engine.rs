@@ -4,20 +4,10 @@ use crate::{
     client::{Client, good, text},
     world::World,
 };
-use pintle_testkit::eggs::{Fault, Orders};
+use pintle_testkit::eggs::{Fault, Orders, TOOLS};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 
-const TOOLS: [&str; 8] = [
-    "eggs_remaster",
-    "eggs_wardrobe",
-    "eggs_sysinstall",
-    "eggs_export",
-    "eggs_tools",
-    "eggs_destroy",
-    "eggs_version",
-    "eggs_exec",
-];
 const URIS: [&str; 4] = ["eggs://config", "eggs://exclude-list", "eggs://version", "eggs://status"];
 
 fn tools(client: &mut Client) -> Vec<Value> {

@@ -6,7 +6,7 @@ use crate::{
     world::{neighbour, pintle},
 };
 use pintle_testkit::{
-    eggs::{CALLS_FILE, Call, ORDERS_FILE, Orders},
+    eggs::{CALLS_FILE, Call, ORDERS_FILE, Orders, take_work},
     machine::{ALICE, Machine},
 };
 use serde_json::json;
@@ -86,11 +86,7 @@ impl Granted {
 
     /// What the stand-in was called for, but for questions who it is; forgotten then.
     fn calls(&self) -> Vec<Call> {
-        let file = Path::new("/usr/bin").join(CALLS_FILE);
-        let text = fs::read_to_string(&file).unwrap();
-        fs::write(file, "").unwrap();
-        let calls = text.lines().map(|line| serde_json::from_str::<Call>(line).unwrap());
-        calls.filter(|call| call.arguments() != ["version"]).collect()
+        take_work(Path::new("/usr/bin")).unwrap()
     }
 
     /// The only call, which was root's, in surroundings of the helper's.

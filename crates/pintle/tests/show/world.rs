@@ -5,7 +5,7 @@ use crate::{
     system::Snapshot,
 };
 use pintle_testkit::{
-    eggs::{CALLS_FILE, Call, ORDERS_FILE, Orders},
+    eggs::{CALLS_FILE, Call, ORDERS_FILE, Orders, take_work},
     machine::{ALICE, Machine},
 };
 use serde_json::Value;
@@ -121,11 +121,7 @@ impl World {
 
     /// What the stand-in was called for since the last look, but for questions who it is.
     pub fn calls(&self) -> Vec<Call> {
-        let file = Path::new("/usr/bin").join(CALLS_FILE);
-        let text = fs::read_to_string(&file).unwrap();
-        fs::write(file, "").unwrap();
-        let calls = text.lines().map(|line| serde_json::from_str::<Call>(line).unwrap());
-        calls.filter(|call| call.arguments() != ["version"]).collect()
+        take_work(Path::new("/usr/bin")).unwrap()
     }
 
     /// The words of the only call since the last look, which was root's, for the user, in surroundings of the helper's.

@@ -4,10 +4,9 @@
 
 use pintle_core::{Code, Confirm, Failure};
 use pintle_dispatch::{Catalog, Settings, SpawnedJobs, StateFolder};
-use pintle_mcp::{ServerOptions, serve_stdio, terminated};
+use pintle_mcp::{ServerOptions, serve_stdio, until_terminated};
 use pintle_testkit::flights_toolset;
 use std::{process::ExitCode, sync::Arc};
-use tokio_util::sync::CancellationToken;
 
 fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
@@ -34,15 +33,7 @@ async fn start(words: &[String]) -> Result<(), Failure> {
             serve_stdio(catalog(state, Some(jobs))?, ServerOptions::new("1"), || {}).await
         }
         [run, state, id] if run == "run" => {
-            let cancel = CancellationToken::new();
-            let stop = terminated()?;
-            tokio::spawn({
-                let cancel = cancel.clone();
-                async move {
-                    stop.await;
-                    cancel.cancel();
-                }
-            });
+            let cancel = until_terminated()?;
             catalog(state, None)?.run_job(id, cancel).await
         }
         _ => Err(Failure::new(Code::InvalidArgument, "job-fixture serve STATE, or job-fixture run STATE ID")),

@@ -1,5 +1,6 @@
 //! What the stand-in notes of each call.
 
+use super::CALLS_FILE;
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
 
@@ -52,6 +53,22 @@ impl Call {
     pub fn arguments(&self) -> Vec<&str> {
         self.argv.iter().skip(1).map(String::as_str).collect()
     }
+}
+
+/// Every call of the program in that folder since the last look, but for those that only asked for the version.
+///
+/// # Errors
+/// The log cannot be read or emptied.
+pub fn take_work(folder: &Path) -> io::Result<Vec<Call>> {
+    let log = folder.join(CALLS_FILE);
+    let calls = read::<Call>(&log)?;
+    fs::write(&log, "")?;
+    Ok(working(calls))
+}
+
+/// Calls but for those that only asked for the version.
+pub(super) fn working(calls: Vec<Call>) -> Vec<Call> {
+    calls.into_iter().filter(|call| call.arguments() != ["version"]).collect()
 }
 
 /// Every record of a log, oldest first; none when there is no log.

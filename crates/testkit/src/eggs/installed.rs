@@ -110,7 +110,7 @@ impl Installed {
     /// # Errors
     /// The log cannot be read.
     pub fn work(&self) -> io::Result<Vec<Call>> {
-        Ok(self.calls()?.into_iter().filter(|call| call.arguments() != ["version"]).collect())
+        Ok(call::working(self.calls()?))
     }
 
     /// Forgets the calls so far.

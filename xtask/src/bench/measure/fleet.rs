@@ -73,23 +73,13 @@ impl Clusters {
 
 const RIVAL: &str = "kubernetes-mcp-server";
 
-/// One call in a session: milliseconds from the request to the answer.
-fn timed(session: &mut Session, tool: &str, arguments: &Value) -> Result<(f64, Value), Trouble> {
-    let start = std::time::Instant::now();
-    let (at, answer) = session.request("tools/call", json!({"name": tool, "arguments": arguments}))?;
-    if answer["isError"] == true {
-        return Err(Trouble::Other(format!("{tool} failed: {:.300}", answer["content"].to_string())));
-    }
-    Ok((ms(at - start), answer))
-}
-
 /// Calls in sessions of their own, so that each meets a cold connection, and the highest memory of any of them.
 fn cold(mut start: impl FnMut() -> Command, tool: &str, runs: usize) -> Result<(Samples, f64, Value), Trouble> {
     let (mut times, mut most, mut last) = (Vec::new(), 0.0_f64, Value::Null);
     for _ in 0..runs {
         let mut session = Session::start(&mut start())?;
         session.initialize()?;
-        let (time, answer) = timed(&mut session, tool, &json!({}))?;
+        let (time, answer) = session.tool(tool, json!({}))?;
         times.push(time);
         most = most.max(highest(session.pid())?);
         last = answer;
@@ -134,7 +124,7 @@ pub fn discovery(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     for _ in 0..RUNS {
         let mut session = Session::start(&mut clusters.ours(bench))?;
         session.initialize()?;
-        times.push(timed(&mut session, "list_resources", &json!({"kind": "widget123s"}))?.0);
+        times.push(session.tool("list_resources", json!({"kind": "widget123s"}))?.0);
     }
     // one of them is the list itself
     let each = clusters.stop()? / RUNS as f64 - 1.0;
@@ -153,7 +143,7 @@ pub fn growth(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
         let mut times = Vec::with_capacity(count);
         for round in 0..count {
             let tool = ["get_pods", "find_pod_issues"][round % 2];
-            times.push(timed(&mut session, tool, &json!({}))?.0);
+            times.push(session.tool(tool, json!({}))?.0);
         }
         let now = resident(session.pid())?;
         Ok::<_, Trouble>((now, Samples::new(times)?))
@@ -173,7 +163,7 @@ pub fn dead(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     let samples = repeat(3, || {
         let mut session = Session::start(&mut clusters.ours(bench))?;
         session.initialize()?;
-        let (time, answer) = timed(&mut session, "get_pods", &json!({"clusters": ["all"]}))?;
+        let (time, answer) = session.tool("get_pods", json!({"clusters": ["all"]}))?;
         ok = answer["structuredContent"]["answer"]["totals"]["ok"].as_f64().unwrap_or_default();
         Ok(time)
     })?;

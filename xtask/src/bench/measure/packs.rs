@@ -60,26 +60,17 @@ impl StandIn {
     }
 }
 
-fn call(session: &mut Session, tool: &str, arguments: Value) -> Result<(f64, Value), Trouble> {
-    let start = Instant::now();
-    let (at, answer) = session.request("tools/call", json!({"name": tool, "arguments": arguments}))?;
-    if answer["isError"] == true {
-        return Err(Trouble::Other(format!("{tool} failed: {:.300}", answer["content"].to_string())));
-    }
-    Ok((ms(at - start), answer))
-}
-
 /// A short call as a tool, beside the same program started by hand; and much output.
 pub fn calls(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     let stand_in = StandIn::lay_out(bench, "calls")?;
     let list = || json!({"action": "list"});
     let mut session = stand_in.session(bench)?;
-    call(&mut session, "eggs_wardrobe", list())?;
+    session.tool("eggs_wardrobe", list())?;
     let before = resident(session.pid())?;
     let (mut called, mut alone) = (Vec::new(), Vec::new());
     // One beside the other, so that both meet the same machine.
     for _ in 0..RUNS {
-        called.push(call(&mut session, "eggs_wardrobe", list())?.0);
+        called.push(session.tool("eggs_wardrobe", list())?.0);
         let mut program = clean(&stand_in.program(), bench.home());
         let start = Instant::now();
         run::taken(program.args(["wardrobe", "list"]))?;
@@ -92,7 +83,7 @@ pub fn calls(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
     let mut session = stand_in.session(bench)?;
     session.request("tools/list", json!({}))?;
     let before = highest(session.pid())?;
-    let (_, answer) = call(&mut session, "eggs_wardrobe", list())?;
+    let (_, answer) = session.tool("eggs_wardrobe", list())?;
     let whole =
         answer["content"].as_array().into_iter().flatten().filter_map(|part| part["size"].as_u64()).sum::<u64>();
     if whole < MUCH << 20 {
@@ -110,7 +101,7 @@ pub fn calls(bench: &Bench<'_>) -> Result<Vec<Line>, Trouble> {
 
 /// Starts a remaster that goes on as a job: first the plan, then the same call with its token.
 fn fly(session: &mut Session, wait: bool) -> Result<(u64, Instant), Trouble> {
-    let (_, plan) = call(session, "eggs_remaster", json!({}))?;
+    let (_, plan) = session.tool("eggs_remaster", json!({}))?;
     let token = &plan["structuredContent"]["plan"]["token"];
     let start = Instant::now();
     let arguments = json!({"plan_token": token, "wait": wait});
