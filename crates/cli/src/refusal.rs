@@ -29,6 +29,8 @@ pub(crate) fn refusal_near(error: &clap::Error, command: &str, flags: &[String],
             let bare = argument.trim_start_matches('-');
             let near = || nearest(bare, flags.iter().map(String::as_str)).map(|near| format!("--{near}"));
             let near = text(ContextKind::SuggestedArg).or_else(|| near().filter(|_| argument.starts_with("--")));
+            // What answers a question nobody guesses for a person.
+            let near = near.filter(|near| near != "--yes");
             let placed = nearest(bare, positionals.iter().map(String::as_str)).filter(|_| near.is_none());
             let failure = unknown(&argument, near);
             match placed.filter(|_| argument.starts_with("--")) {

@@ -99,6 +99,7 @@ fn refusals_name_the_thing_and_a_remedy() {
         refused(&["--outptu", "json", "say", "text"]),
         refused(&["say", "text", "--output", "xml"]),
         refused(&["say", "text", "--cursor", "x"]),
+        refused(&["say", "text", "--eyes"]),
     ]
     .join("\n---\n");
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/refusals.txt");

@@ -116,7 +116,7 @@ fn next(program: &str, project: Option<&Path>) -> String {
         None => {
             let commands = [
                 (format!("{program} quickstart --dir hello-boxes"), "the same, and keep it"),
-                (format!("{program} tools"), "every tool, with its command"),
+                (format!("{program} tools"), "every tool, and what it does"),
                 (format!("{program} mcp serve"), "the same tools for your MCP client; Ctrl-C ends it"),
             ];
             ("the temporary folder is gone again".to_owned(), commands)

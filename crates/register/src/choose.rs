@@ -80,6 +80,14 @@ impl Goal {
     }
 }
 
+/// Refuses what is no client, as `register` would.
+///
+/// # Errors
+/// Names the first one, and the nearest that there is.
+pub fn check_clients(ids: &[String]) -> Result<(), Failure> {
+    named(ids).map(drop)
+}
+
 /// The clients of those ids, each once; unknown ones are refused.
 pub(crate) fn named(ids: &[String]) -> Result<Vec<&'static Client>, Failure> {
     let mut clients: Vec<&'static Client> = Vec::new();

@@ -23,6 +23,7 @@ mod report;
 mod standing;
 mod writer;
 
+pub use choose::check_clients;
 pub use health::{Health, health};
 pub use host::{Host, Offered};
 pub use owner::{Owner, User};

@@ -186,5 +186,6 @@ fn without_sudo(failure: Failure, place: &Place, rule: &Rule) -> Failure {
     if place.doas().is_err() {
         return failure.hint("install sudo, or doas, or run the agent as root");
     }
-    failure.hint(format!("for doas, add to `/etc/doas.conf`: {}", rule.doas().join(" / ")))
+    // A line each, to be copied as they are.
+    failure.hint(format!("for doas, add to `/etc/doas.conf`:\n{}", rule.doas().join("\n")))
 }

@@ -2,7 +2,12 @@
 
 use crate::{home::Home, listening::Listening};
 use serde_json::Value;
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    process::Stdio,
+};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
@@ -197,13 +202,18 @@ fn ch_104_ch_167_without_a_project_a_server_starts_unless_it_must_not() {
 #[test]
 fn s_44_the_audit_names_the_client_and_shows_what_was_changed() {
     let home = Home::with_project();
-    let call = |id: u8| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"box.list.boxes","arguments":{{}}}}}}"#
-        )
-    };
-    let work = home.work().display().to_string();
-    home.fed(["mcp", "serve", "--stdio", "-C", &work], &format!("{INITIALIZE}\n{}\n{}\n", call(2), call(3)));
+    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box.list.boxes","arguments":{}}}"#;
+    let mut command = home.command(["mcp", "serve", "--stdio", "-C", &home.work().display().to_string()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(output).lines();
+    // One after the other: who calls is known once `initialize` has its answer.
+    for line in [INITIALIZE, call] {
+        writeln!(input, "{line}").unwrap();
+        answers.next().unwrap().unwrap();
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
     let audit = home.path().join(".local/state/pintle/audit.jsonl");
     let text = fs::read_to_string(&audit).unwrap();
     let line = text.lines().find(|line| line.contains("box.list.boxes")).unwrap();

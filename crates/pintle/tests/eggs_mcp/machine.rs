@@ -177,6 +177,8 @@ fn eg_047_s_23_s_24_the_user_behind_root_is_meant_and_disable_by_another_one_rea
     }
     let nobody = world.run(&["enable"]).ends(64);
     assert!(nobody.err.contains("--user NAME"), "{}", nobody.err);
+    let typed_wrong = world.run(&["enable", "--user", "alice", "--client", "cursr"]).ends(64);
+    assert!(typed_wrong.err.contains("did you mean `cursor`?"), "{}", typed_wrong.err);
     assert!(!Path::new(RULE).exists());
 }
 

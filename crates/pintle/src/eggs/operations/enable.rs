@@ -11,7 +11,7 @@ use crate::{
 };
 use pintle_core::{Call, Change, Confirm, Digest, Doors, Effect, Failure, Lane, Permit, Prepared, Scope, Stop};
 use pintle_pack::sudoers::{self, HELPER, Rule};
-use pintle_register::User;
+use pintle_register::{User, check_clients};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::{path::PathBuf, time::Duration};
@@ -81,6 +81,8 @@ impl Enable {
             return Ok(prepared(Ready::Compat(text), Effect::READ, String::new(), manager));
         }
         as_root("enable")?;
+        // A word that is wrong gives nobody root's rights.
+        check_clients(&self.client)?;
         let users = self.users(manager)?;
         let words = self.words();
         let mut touched = Journal::default().read()?;
