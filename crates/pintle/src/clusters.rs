@@ -2,7 +2,8 @@
 //! command may have an argument of the same name.
 
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
-use pintle_core::{Failure, Secret};
+use pintle_cli::Invocation;
+use pintle_core::{Failure, Secret, Spec};
 use pintle_fleet::{FleetOptions, Impersonation, Overrides};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc};
@@ -19,7 +20,7 @@ const VALUES: [(&str, &str, &str); 13] = [
     ("context", "NAME", "The current context"),
     ("cluster", "NAME", "The kubeconfig's cluster entry for the current context"),
     ("user", "NAME", "The kubeconfig's user entry for the current context"),
-    ("namespace", "NAME", "The default namespace of the current context"),
+    ("namespace", "NAME", "The default namespace of the current context; in front of a command, its namespace"),
     ("server", "URL", "The API server of the current context"),
     ("token", "TOKEN", "Bearer token for the current context, instead of its credentials"),
     ("as", "USER", "Act as that user in the current context"),
@@ -74,6 +75,15 @@ impl Said {
     /// Whether something was said that must not be written down.
     pub(crate) fn holds_secret(&self) -> bool {
         !self.all("token").is_empty()
+    }
+
+    /// A namespace in front of the command is that of the command, where it takes one and nothing was said behind it.
+    pub(crate) fn fill_in<'a>(&self, call: &mut Invocation, specs: impl IntoIterator<Item = &'a Spec>) {
+        let spec = specs.into_iter().find(|spec| spec.name == call.tool);
+        let takes = spec.is_some_and(|spec| spec.input["properties"].get("namespace").is_some());
+        if let Some(namespace) = self.last("namespace").filter(|_| takes) {
+            call.arguments.entry("namespace").or_insert_with(|| namespace.into());
+        }
     }
 
     fn last(&self, name: &str) -> Option<String> {

@@ -53,7 +53,11 @@ pub(crate) fn ops(program: &str, words: &[String], said: &clusters::Said) -> End
     let hosts = Hosts::of(&nowhere(), said, state.as_deref().unwrap_or("/".as_ref()))?;
     let toolsets = shelf::clusters(&hosts);
     let commands = commands(&toolsets, program, Personality::Ops.summary()).with_leading(clusters::flags(true));
-    let parsed = commands.parse(words)?;
+    let mut parsed = commands.parse(words)?;
+    if let Parsed::Call(call) = &mut parsed {
+        let specs = toolsets.iter().flat_map(|toolset| &toolset.tools).map(|tool| tool.spec());
+        said.fill_in(call, specs);
+    }
     finish(parsed, |_| Catalog::new(toolsets, surroundings::settings()?))
 }
 

@@ -69,6 +69,18 @@ fn kw_71_kubectls_flags_stand_before_the_command_and_work_or_are_refused() {
     let last = requests.last().unwrap();
     assert_eq!((last.header("impersonate-user"), last.header("impersonate-group")), (Some("auditor"), Some("readers")));
     assert_eq!(last.path, "/api/v1/namespaces/team-00/pods");
+    for (words, namespace) in [
+        (&["-n", "team-01", "get-pods"][..], "team-01"),
+        (&["--namespace=team-01", "find-pod-issues"], "team-01"),
+        (&["-n", "team-01", "get-pods", "-n", "team-02"], "team-02"),
+    ] {
+        place.run(&[&["--kubeconfig", config], words].concat()).good();
+        let asked =
+            place.live.requests().iter().filter(|asked| asked.path.ends_with("/pods")).last().unwrap().path.clone();
+        assert_eq!(asked, format!("/api/v1/namespaces/{namespace}/pods"), "{words:?}");
+    }
+    // A command without namespaces takes none.
+    place.run(&["--kubeconfig", config, "-n", "team-01", "get-nodes"]).good();
     for words in [
         &["get-pods", "--kubeconfig", config][..],
         &["--client-key", "x", "get-pods"],
