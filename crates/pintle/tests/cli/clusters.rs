@@ -75,8 +75,7 @@ fn kw_71_kubectls_flags_stand_before_the_command_and_work_or_are_refused() {
         (&["-n", "team-01", "get-pods", "-n", "team-02"], "team-02"),
     ] {
         place.run(&[&["--kubeconfig", config], words].concat()).good();
-        let asked =
-            place.live.requests().iter().filter(|asked| asked.path.ends_with("/pods")).last().unwrap().path.clone();
+        let asked = place.live.requests().iter().rfind(|asked| asked.path.ends_with("/pods")).unwrap().path.clone();
         assert_eq!(asked, format!("/api/v1/namespaces/{namespace}/pods"), "{words:?}");
     }
     // A command without namespaces takes none.
